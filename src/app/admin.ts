@@ -13,7 +13,6 @@ import { listOrganizations } from '../../queries/list-organizations.ts'
 import type { ListUnreadable } from '../../queries/list-unreadable.ts'
 import { listUserKeys } from '../../queries/list-user-keys.ts'
 import { listWholeAgents } from '../../queries/list-whole-agents.ts'
-import type { Position } from '../domain/event.ts'
 import type { FindAddressFault } from '../http/checks/agent-tools.ts'
 import { accountRoutes } from '../http/routes/account.ts'
 import { adminAgentRoutes, type McpServers } from '../http/routes/admin-agents.ts'
@@ -26,38 +25,18 @@ import { adminUserRoutes } from '../http/routes/admin-users.ts'
 import { meApiKeyRoutes } from '../http/routes/me-api-keys.ts'
 import { meMembershipRoutes } from '../http/routes/me-memberships.ts'
 import type { JsonSchemas } from '../ports/json-schemas.ts'
-import type { WaitForPosition } from '../ports/views.ts'
 import type { RebuildJobs } from '../projector/rebuild-jobs.ts'
 import type { MasterKeyRotation } from '../security/master-key-rotation.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
 import type { StorageQuotas } from '../turns/begin/storage-quotas.ts'
-import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
+import type { ReadYourWrites } from './read-your-writes.ts'
+import type { RouteCommands } from './route-commands.ts'
 
 type Uses = {
-  commands: Pick<
-    Commands,
-    | 'acceptInvitation'
-    | 'addMember'
-    | 'changeAgent'
-    | 'changeApiKey'
-    | 'changeMember'
-    | 'colorOrganization'
-    | 'createAgent'
-    | 'createApiKey'
-    | 'createOrganization'
-    | 'declineInvitation'
-    | 'deleteAgent'
-    | 'enterOrganization'
-    | 'grantCredits'
-    | 'recordLogin'
-    | 'removeMember'
-    | 'renameOrganization'
-    | 'revokeApiKey'
-    | 'revokeUserKey'
-    | 'setSubscription'
-  >
+  /** Those that routes call. */
+  commands: RouteCommands
   views: Pick<
     AllViews,
     | 'accounts'
@@ -71,9 +50,7 @@ type Uses = {
   >
   open: Vault['open']
   hashSubject: Secrets['hashSubject']
-  waitForPosition: WaitForPosition
-  /** The last position of the log. */
-  head(): Promise<Position>
+  writes: Pick<ReadYourWrites, 'query'>
   rebuilding: RebuildJobs & { unreadable: ListUnreadable }
   rotation: MasterKeyRotation
   storage: StorageQuotas
@@ -84,7 +61,7 @@ type Uses = {
 
 /** What operators and an organization's managers do, and users with their own keys. */
 export const adminPart = (uses: Uses) => {
-  const { commands, views, open, waitForPosition, rebuilding, rotation, schemaFault } = uses
+  const { commands, views, open, writes, rebuilding, rotation, schemaFault } = uses
   const { addressFault, mcp } = uses
   const { accounts, agentSummaries, agents, apiKeys, identities, members, organizations, users } =
     views
@@ -99,7 +76,6 @@ export const adminPart = (uses: Uses) => {
         getOrganization: oneOrganization,
         getCredits: getCredits({ organizations, users, accounts }),
         listOrganizations: listOrganizations(organizations),
-        waitForPosition,
       }),
       adminMemberRoutes({
         addMember: commands.addMember,
@@ -108,9 +84,7 @@ export const adminPart = (uses: Uses) => {
         getOrganization: oneOrganization,
         getMember: getMember({ members, users, open }),
         listMembers: listMembers({ members, users, open }),
-        listBackedKeys: listBackedKeys(apiKeys),
-        waitForPosition,
-        head: uses.head,
+        listBackedKeys: writes.query(listBackedKeys(apiKeys)),
       }),
       adminAgentRoutes({
         createAgent: commands.createAgent,
@@ -122,7 +96,6 @@ export const adminPart = (uses: Uses) => {
         schemaFault,
         addressFault,
         mcp,
-        waitForPosition,
       }),
       adminApiKeyRoutes({
         createApiKey: commands.createApiKey,
@@ -132,7 +105,6 @@ export const adminPart = (uses: Uses) => {
         getOrganization: oneOrganization,
         getApiKey: getApiKey(apiKeys, members),
         listApiKeys: listApiKeys(apiKeys),
-        waitForPosition,
       }),
       adminProjectionRoutes(rebuilding),
       adminMasterKeyRoutes(rotation),
@@ -140,9 +112,7 @@ export const adminPart = (uses: Uses) => {
         setSubscription: commands.setSubscription,
         grantCredits: commands.grantCredits,
         recordLogin: commands.recordLogin,
-        findIdentity: findIdentity({ identities, hashSubject: uses.hashSubject }),
-        waitForPosition,
-        head: uses.head,
+        findIdentity: writes.query(findIdentity({ identities, hashSubject: uses.hashSubject })),
       }),
     ],
     /** Under /api/external. */
@@ -157,13 +127,11 @@ export const adminPart = (uses: Uses) => {
         declineInvitation: commands.declineInvitation,
         enterOrganization: commands.enterOrganization,
         listMemberships: listMemberships({ members, organizations, users }),
-        waitForPosition,
       }),
       meApiKeyRoutes({
         createApiKey: commands.createApiKey,
         revokeUserKey: commands.revokeUserKey,
         listUserKeys: listUserKeys(apiKeys),
-        waitForPosition,
       }),
     ],
   }

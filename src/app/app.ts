@@ -38,7 +38,9 @@ import { openOutageWatch } from './outage-watch.ts'
 import { openParts } from './parts.ts'
 import { provisioningPart } from './provisioning.ts'
 import { openReadSide } from './read-side.ts'
+import { readYourWrites } from './read-your-writes.ts'
 import { openReadiness } from './readiness.ts'
+import { routeCommandsOf } from './route-commands.ts'
 import { openStores } from './stores.ts'
 import { systemClock } from './system-clock.ts'
 import { openTelemetry } from './telemetry.ts'
@@ -137,6 +139,8 @@ export const app = (config: Config, options: Options) =>
     )
     watched.onDestroyed(reading.later.forget)
     const { views, projecting, changes, rebuilding, waitForPosition } = reading
+    const writes = readYourWrites({ waitForPosition, head })
+    const routeCommands = routeCommandsOf(commands, writes)
 
     const access = opened.use(
       accessPart({
@@ -159,6 +163,7 @@ export const app = (config: Config, options: Options) =>
       contentPart({
         config,
         commands,
+        routeCommands,
         views,
         changes,
         delegate,
@@ -182,6 +187,7 @@ export const app = (config: Config, options: Options) =>
         config,
         space: stores.space,
         commands,
+        routeCommands,
         views,
         delegate,
         storage,
@@ -221,6 +227,8 @@ export const app = (config: Config, options: Options) =>
       chatPart({
         config,
         commands,
+        routeCommands,
+        writes,
         views,
         changes,
         sharedViews: stores.sharedViews,
@@ -259,22 +267,21 @@ export const app = (config: Config, options: Options) =>
     const provisioning = provisioningPart({
       config,
       commands,
+      routeCommands,
       views,
       findAgents: chat.findAgents,
       secrets,
       open,
       hostsOf,
       eraseSessions,
-      waitForPosition,
       clock,
     })
     const admin = adminPart({
-      commands,
+      commands: routeCommands,
       views,
       open,
       hashSubject: secrets.hashSubject,
-      waitForPosition,
-      head,
+      writes,
       rebuilding,
       rotation,
       storage,

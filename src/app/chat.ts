@@ -88,16 +88,15 @@ import { cancelTurn } from '../turns/run/cancel-turn.ts'
 import { runSpans } from '../turns/run/run-spans.ts'
 import { turns as turnsOf } from '../turns/run/turns.ts'
 import { watchAll } from '../turns/run/watch-run.ts'
-import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
+import type { ReadYourWrites } from './read-your-writes.ts'
+import type { InternalCommands, RouteCommands } from './route-commands.ts'
 
 type Uses = {
   config: Pick<Config, 'CORS_ORIGINS' | 'PUBLIC_URL' | 'RUN_MAX_MODEL_CALLS' | 'RUN_MAX_STEPS'>
   commands: Pick<
-    Commands,
+    InternalCommands,
     | 'cancelPausedRun'
-    | 'changeAgent'
-    | 'decideOnApproval'
     | 'endRun'
     | 'eraseSession'
     | 'forkSession'
@@ -105,8 +104,9 @@ type Uses = {
     | 'recordSteps'
     | 'resumeRun'
     | 'sendMessage'
-    | 'tellOutcome'
   >
+  routeCommands: Pick<RouteCommands, 'changeAgent' | 'decideOnApproval' | 'tellOutcome'>
+  writes: Pick<ReadYourWrites, 'command'>
   views: Pick<
     AllViews,
     | 'agentSummaries'
@@ -163,7 +163,17 @@ const mcpOrigins = ({ CORS_ORIGINS, PUBLIC_URL }: Uses['config']): string[] =>
 
 /** Turns of sessions, the agents that answer them, and the queries about both. */
 export const chatPart = (uses: Uses) => {
-  const { config, commands, views, delegate, requireSubscription, models, toolsOf, vault } = uses
+  const {
+    config,
+    commands,
+    routeCommands,
+    views,
+    delegate,
+    requireSubscription,
+    models,
+    toolsOf,
+    vault,
+  } = uses
   const {
     changes,
     sharedViews,
@@ -406,9 +416,8 @@ export const chatPart = (uses: Uses) => {
         agentRoutes({ listAgents: listAgents(agentSummaries, defaultModel) }),
         managementAgents,
         instructionRoutes({
-          changeAgent: commands.changeAgent,
+          changeAgent: routeCommands.changeAgent,
           getAgent: getAgent(agents),
-          waitForPosition,
         }),
         agentCompletionRoutes({ beginTurn, findAgents, defaultModel }),
         mcpRoutes({
@@ -434,6 +443,7 @@ export const chatPart = (uses: Uses) => {
           messagesRead: uses.messagesRead,
         }),
         sessionForkRoutes({
+          forkSession: uses.writes.command(forkSessions.fork),
           forkSessions,
           beginTurn,
           askedBefore: askedBefore({ messages, runs, runStart: start }),
@@ -441,22 +451,19 @@ export const chatPart = (uses: Uses) => {
           delegate,
           requireSubscription,
           storage: uses.storage,
-          waitForPosition,
         }),
         approvalRoutes({
           listApprovals: listApprovals({ approvals, open }),
           findApproval: findApproval({ approvals }),
-          decideOnApproval: commands.decideOnApproval,
+          decideOnApproval: routeCommands.decideOnApproval,
           goOn: ready,
           delegate,
-          waitForPosition,
         }),
         toolOutcomeRoutes({
-          tellOutcome: commands.tellOutcome,
+          tellOutcome: routeCommands.tellOutcome,
           findSession: currentSession,
           goOn: ready,
           delegate,
-          waitForPosition,
         }),
         sessionTurnRoutes({
           turns,

@@ -28,15 +28,16 @@ import { contentGeneration } from '../tools/request-content.ts'
 import type { RequireSubscription } from '../turns/begin/require-subscription.ts'
 import type { StorageQuotas } from '../turns/begin/storage-quotas.ts'
 import { eraseContents } from '../turns/erase/erase-contents.ts'
-import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
+import type { InternalCommands, RouteCommands } from './route-commands.ts'
 
 type Uses = {
   config: Pick<Config, 'GENERATION_BASE_URL' | 'GENERATION_API_KEY' | 'PUBLIC_URL'>
   commands: Pick<
-    Commands,
-    'eraseContent' | 'finishContent' | 'requestContent' | 'retryContent' | 'startContent'
+    InternalCommands,
+    'eraseContent' | 'finishContent' | 'requestContent' | 'startContent'
   >
+  routeCommands: Pick<RouteCommands, 'retryContent'>
   views: Pick<AllViews, 'contents' | 'messages'>
   changes: Projector['changes']
   delegate: Delegate
@@ -133,11 +134,10 @@ export const contentPart = (uses: Uses) => {
       contentRoutes({
         listContents: listContents(shown),
         getContent: getContent(shown),
-        retryContent: commands.retryContent,
+        retryContent: uses.routeCommands.retryContent,
         delegate: uses.delegate,
         requireSubscription: uses.requireSubscription,
         storage: uses.storage,
-        waitForPosition: uses.waitForPosition,
         linksOf,
       }),
     ],

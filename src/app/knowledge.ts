@@ -32,20 +32,16 @@ import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { openSpool } from '../security/spool.ts'
 import { fileKey } from '../support/ids.ts'
 import type { StorageQuotas } from '../turns/begin/storage-quotas.ts'
-import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
+import type { InternalCommands, RouteCommands } from './route-commands.ts'
 
 type Uses = {
   config: Pick<Config, 'DATA_DIR'>
   space: Pick<OpenDiskSpace, 'room'>
-  commands: Pick<
-    Commands,
-    | 'clearDatastore'
-    | 'createDatastore'
-    | 'deleteDatastore'
-    | 'deleteFile'
-    | 'followUpload'
-    | 'uploadFiles'
+  commands: Pick<InternalCommands, 'clearDatastore' | 'followUpload'>
+  routeCommands: Pick<
+    RouteCommands,
+    'createDatastore' | 'deleteDatastore' | 'deleteFile' | 'uploadFiles'
   >
   views: Pick<AllViews, 'datastores' | 'uploads'>
   delegate: Delegate
@@ -67,7 +63,18 @@ const threads = Math.min(4, Math.max(2, availableParallelism() - 1))
 
 /** Knowledge: uploading documents, indexing them, and searching them. */
 export const knowledgePart = async (uses: Uses) => {
-  const { config, space, commands, views, delegate, blobs, waitForPosition, head, askedBy } = uses
+  const {
+    config,
+    space,
+    commands,
+    routeCommands,
+    views,
+    delegate,
+    blobs,
+    waitForPosition,
+    head,
+    askedBy,
+  } = uses
   const { embedder, leases, clock, node, log } = uses
   const { datastores, uploads } = views
   const files = findUploads(uploads)
@@ -145,8 +152,7 @@ export const knowledgePart = async (uses: Uses) => {
     log,
   })
   const upload = uploadAndIndex({
-    uploadFiles: commands.uploadFiles,
-    waitForPosition,
+    uploadFiles: routeCommands.uploadFiles,
     index: indexing.add,
   })
   const oneDatastore = getDatastore(datastores)
@@ -169,19 +175,17 @@ export const knowledgePart = async (uses: Uses) => {
     /** Under /api/external. */
     routes: [
       ragDatastoreRoutes({
-        createDatastore: commands.createDatastore,
-        deleteDatastore: commands.deleteDatastore,
+        createDatastore: routeCommands.createDatastore,
+        deleteDatastore: routeCommands.deleteDatastore,
         listDatastores: listDatastores(datastores),
         getDatastore: oneDatastore,
         clearDatastore: indexing.clear,
-        waitForPosition,
       }),
       ragFileRoutes({
-        deleteFile: commands.deleteFile,
+        deleteFile: routeCommands.deleteFile,
         getDatastore: oneDatastore,
         listFiles: listFiles(uploads),
         eraseUploads: indexing.add,
-        waitForPosition,
       }),
       ragSearchRoutes({ getDatastore: oneDatastore, knowledge: search }),
       ragUploadRoutes({

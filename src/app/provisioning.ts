@@ -17,25 +17,23 @@ import { managementSessionRoutes } from '../http/routes/management-sessions.ts'
 import { managementUserRoutes } from '../http/routes/management-users.ts'
 import { meCredentialRoutes } from '../http/routes/me-credentials.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { WaitForPosition } from '../ports/views.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
 import type { EraseSessions } from '../turns/erase/erase-sessions.ts'
-import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
+import type { InternalCommands, RouteCommands } from './route-commands.ts'
 
 type Uses = {
   config: Pick<Config, 'PUBLIC_URL' | 'REQUIRE_HTTPS'>
-  commands: Pick<
-    Commands,
+  commands: Pick<InternalCommands, 'requireErasableUser' | 'requireProvisionedUser'>
+  routeCommands: Pick<
+    RouteCommands,
     | 'connectCredentials'
     | 'createConnectLink'
     | 'deleteCredential'
     | 'eraseMemories'
     | 'erasePersonalData'
     | 'provisionUser'
-    | 'requireErasableUser'
-    | 'requireProvisionedUser'
     | 'revokeConnectLinks'
     | 'storeCredential'
   >
@@ -48,28 +46,26 @@ type Uses = {
   open: Vault['open']
   hostsOf: HostsOf
   eraseSessions: EraseSessions
-  waitForPosition: WaitForPosition
   clock: Clock
 }
 
 /** What partners do for the accounts that they make, and what users do for themselves. */
 export const provisioningPart = (uses: Uses) => {
-  const { config, commands, views, findAgents, secrets, open, waitForPosition, clock } = uses
+  const { config, commands, routeCommands, views, findAgents, secrets, open, clock } = uses
   const { agentSummaries, connectLinks, credentials, members, organizations, users } = views
   const { requireErasableUser, requireProvisionedUser } = commands
   const connecting = { agentSummaries, findAgents, credentials, hostsOf: uses.hostsOf }
   const credentialUses = {
-    storeCredential: commands.storeCredential,
-    deleteCredential: commands.deleteCredential,
+    storeCredential: routeCommands.storeCredential,
+    deleteCredential: routeCommands.deleteCredential,
     listCredentials: listCredentials(credentials),
     getCredential: getCredential(credentials),
-    waitForPosition,
   }
   return {
     /** The page of a connect link, without a key. */
     openRoutes: [
       connectRoutes({
-        connectCredentials: commands.connectCredentials,
+        connectCredentials: routeCommands.connectCredentials,
         findConnectLink: findConnectLink({
           connectLinks,
           hashLinkToken: secrets.hashLinkToken,
@@ -81,13 +77,12 @@ export const provisioningPart = (uses: Uses) => {
         signForm: secrets.signForm,
         requireHttps: requireHttps(config.REQUIRE_HTTPS),
         clock,
-        waitForPosition,
       }),
     ],
     /** Under /api/external. */
     routes: [
       managementUserRoutes({
-        provisionUser: commands.provisionUser,
+        provisionUser: routeCommands.provisionUser,
         listProvisionedUsers: listProvisionedUsers({
           members,
           users,
@@ -95,7 +90,6 @@ export const provisioningPart = (uses: Uses) => {
           hashEmail: secrets.hashEmail,
           earlierEmailHashes: secrets.earlierEmailHashes,
         }),
-        waitForPosition,
       }),
       managementCredentialRoutes({
         requireErasableUser,
@@ -105,17 +99,15 @@ export const provisioningPart = (uses: Uses) => {
       managementSessionRoutes({ requireErasableUser, eraseSessions: uses.eraseSessions }),
       managementPersonalDataRoutes({
         requireErasableUser,
-        eraseMemories: commands.eraseMemories,
-        erasePersonalData: commands.erasePersonalData,
-        waitForPosition,
+        eraseMemories: routeCommands.eraseMemories,
+        erasePersonalData: routeCommands.erasePersonalData,
       }),
       managementConnectRoutes({
-        createConnectLink: commands.createConnectLink,
-        revokeConnectLinks: commands.revokeConnectLinks,
+        createConnectLink: routeCommands.createConnectLink,
+        revokeConnectLinks: routeCommands.revokeConnectLinks,
         requireProvisionedUser,
         listConnectItems: listConnectItems(connecting),
         publicUrl: config.PUBLIC_URL,
-        waitForPosition,
       }),
       meCredentialRoutes(credentialUses),
     ],

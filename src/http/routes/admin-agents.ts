@@ -8,7 +8,6 @@ import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListWholeAgents } from '../../../queries/list-whole-agents.ts'
 import type { Call } from '../../ports/call.ts'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import type { McpStanding } from '../../tools/mcp-standings.ts'
 import type { Toolbox } from '../../tools/toolbox.ts'
 import {
@@ -36,7 +35,6 @@ type Uses = {
   schemaFault: JsonSchemas['faultOf']
   addressFault: FindAddressFault
   mcp: McpServers
-  waitForPosition: WaitForPosition
 }
 
 const params = z.object({ organization_id: pathId })
@@ -66,7 +64,7 @@ const statusOf = (standing: McpStanding) => ({
 export const adminAgentRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { createAgent, changeAgent, deleteAgent, waitForPosition } = uses
+    const { createAgent, changeAgent, deleteAgent } = uses
     const { getOrganization, getAgent, listWholeAgents } = uses
     const { addressFault, mcp } = uses
 
@@ -147,11 +145,7 @@ export const adminAgentRoutes =
         const call = inOrganization(request, request.params.organization_id)
         const { name } = request.body
         await requireCallable(request.body, call)
-        const { agentId, position } = await createAgent(
-          { ...configurationOf(request.body), name },
-          call,
-        )
-        await waitForPosition(position)
+        const { agentId } = await createAgent({ ...configurationOf(request.body), name }, call)
         return reply.code(201).send(await configured(call, agentId))
       },
     )
@@ -201,8 +195,7 @@ export const adminAgentRoutes =
         const call = inOrganization(request, organization_id)
         await requireCallable(request.body, call)
         const change = configurationOf(request.body)
-        const { position } = await changeAgent({ agentId: agent_id, change }, call)
-        await waitForPosition(position)
+        await changeAgent({ agentId: agent_id, change }, call)
         return configured(call, agent_id)
       },
     )
@@ -231,8 +224,7 @@ export const adminAgentRoutes =
       async (request, reply) => {
         const { organization_id, agent_id } = request.params
         const call = inOrganization(request, organization_id)
-        const { position } = await deleteAgent({ agentId: agent_id }, call)
-        await waitForPosition(position)
+        await deleteAgent({ agentId: agent_id }, call)
         return reply.code(204).send()
       },
     )

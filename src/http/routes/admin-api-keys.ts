@@ -8,7 +8,6 @@ import type { RevokeUserKeyCommand } from '../../../commands/revoke-user-key.ts'
 import type { GetApiKey } from '../../../queries/get-api-key.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListApiKeys } from '../../../queries/list-api-keys.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import { inOrganization, keyGiverOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import {
@@ -30,7 +29,6 @@ type Uses = {
   getOrganization: GetOrganization
   getApiKey: GetApiKey
   listApiKeys: ListApiKeys
-  waitForPosition: WaitForPosition
 }
 
 const params = z.object({ organization_id: pathId })
@@ -48,7 +46,7 @@ const writes = { scopes: ['admin:write'], managers: true } as const
 export const adminApiKeyRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { createApiKey, changeApiKey, revokeApiKey, revokeUserKey, waitForPosition } = uses
+    const { createApiKey, changeApiKey, revokeApiKey, revokeUserKey } = uses
     const { getOrganization, getApiKey, listApiKeys } = uses
     const tags = ['admin: API keys']
 
@@ -116,7 +114,6 @@ export const adminApiKeyRoutes =
         const by = keyGiverOf(request)
         const input = { ...settingsOf(settings), type, userId: user_id, by }
         const created = await createApiKey(input, call)
-        await waitForPosition(created.position)
         return reply.code(201).send(createdKeyAnswer(created))
       },
     )
@@ -155,8 +152,7 @@ export const adminApiKeyRoutes =
         }
         const { type } = await found(request, organization_id, key_id)
         const by = keyGiverOf(request)
-        const { position } = await changeApiKey({ keyId: key_id, type, change, by }, call)
-        await waitForPosition(position)
+        await changeApiKey({ keyId: key_id, type, change, by }, call)
         return found(request, organization_id, key_id)
       },
     )
@@ -179,11 +175,8 @@ export const adminApiKeyRoutes =
         const { organization_id, key_id } = request.params
         const call = inOrganization(request, organization_id)
         const { type, user_id: userId } = await found(request, organization_id, key_id)
-        const { position } =
-          type === 'user'
-            ? await revokeUserKey({ keyId: key_id, userId }, call)
-            : await revokeApiKey({ keyId: key_id, by: keyGiverOf(request) }, call)
-        await waitForPosition(position)
+        if (type === 'user') await revokeUserKey({ keyId: key_id, userId }, call)
+        else await revokeApiKey({ keyId: key_id, by: keyGiverOf(request) }, call)
         return reply.code(204).send()
       },
     )

@@ -8,8 +8,6 @@ import type { GetMember } from '../../../queries/get-member.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListBackedKeys } from '../../../queries/list-backed-keys.ts'
 import type { ListMembers } from '../../../queries/list-members.ts'
-import type { Position } from '../../domain/event.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import { inOrganization, standingOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { email, name, orAbsent, pageQuery, pagingFields, pathId, role } from '../wire/fields.ts'
@@ -22,9 +20,6 @@ type Uses = {
   getMember: GetMember
   listMembers: ListMembers
   listBackedKeys: ListBackedKeys
-  waitForPosition: WaitForPosition
-  /** The last position of the log. */
-  head(): Promise<Position>
 }
 
 const params = z.object({ organization_id: pathId })
@@ -44,8 +39,8 @@ const writes = { scopes: ['admin:write'], managers: true } as const
 export const adminMemberRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { addMember, changeMember, removeMember, waitForPosition } = uses
-    const { getOrganization, getMember, listMembers, listBackedKeys, head } = uses
+    const { addMember, changeMember, removeMember } = uses
+    const { getOrganization, getMember, listMembers, listBackedKeys } = uses
     const tags = ['admin: members']
 
     http.get(
@@ -99,8 +94,7 @@ export const adminMemberRoutes =
       async (request, reply) => {
         const call = inOrganization(request, request.params.organization_id)
         const { role = 'MEMBER', ...person } = request.body
-        const { userId, position } = await addMember({ ...person, role }, call)
-        await waitForPosition(position)
+        const { userId } = await addMember({ ...person, role }, call)
         return reply.code(201).send(await getMember(call.organizationId, userId))
       },
     )
@@ -131,8 +125,7 @@ export const adminMemberRoutes =
         const { organization_id, user_id } = request.params
         const call = inOrganization(request, organization_id)
         const change = { userId: user_id, role: request.body.role, by: standingOf(request) }
-        const { position } = await changeMember(change, call)
-        await waitForPosition(position)
+        await changeMember(change, call)
         return getMember(organization_id, user_id)
       },
     )
@@ -160,11 +153,9 @@ export const adminMemberRoutes =
       async (request, reply) => {
         const { organization_id, user_id } = request.params
         const call = inOrganization(request, organization_id)
-        await waitForPosition(await head())
         const keyIds = await listBackedKeys(call.organizationId, user_id)
         const removal = { userId: user_id, by: standingOf(request), keyIds }
-        const { position } = await removeMember(removal, call)
-        await waitForPosition(position)
+        await removeMember(removal, call)
         return reply.code(204).send()
       },
     )

@@ -8,7 +8,6 @@ import type { GetCredits } from '../../../queries/get-credits.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListOrganizations } from '../../../queries/list-organizations.ts'
 import { creditUnit } from '../../domain/account/account.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import {
@@ -30,7 +29,6 @@ type Uses = {
   getOrganization: GetOrganization
   getCredits: GetCredits
   listOrganizations: ListOrganizations
-  waitForPosition: WaitForPosition
 }
 
 const params = z.object({ organization_id: pathId })
@@ -75,7 +73,7 @@ const organizationList = z.object({ organizations: z.array(organizationView), ..
 export const adminOrganizationRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { createOrganization, renameOrganization, colorOrganization, waitForPosition } = uses
+    const { createOrganization, renameOrganization, colorOrganization } = uses
     const { getOrganization, getCredits, listOrganizations } = uses
     const tags = ['admin: organizations']
 
@@ -96,7 +94,6 @@ export const adminOrganizationRoutes =
       async ({ body, call }, reply) => {
         const micro = body.credits && Math.round(body.credits * creditUnit)
         const made = await createOrganization({ ...body, credits: micro }, call)
-        await waitForPosition(made.position)
         return reply.code(201).send({
           organization_id: made.organizationId,
           owner_user_id: made.ownerUserId,
@@ -186,9 +183,8 @@ export const adminOrganizationRoutes =
       async (request) => {
         const call = inOrganization(request, request.params.organization_id)
         const { name, color } = request.body
-        if (name) await waitForPosition((await renameOrganization({ name }, call)).position)
-        if (color !== undefined)
-          await waitForPosition((await colorOrganization({ color }, call)).position)
+        if (name) await renameOrganization({ name }, call)
+        if (color !== undefined) await colorOrganization({ color }, call)
         return getOrganization(call.organizationId)
       },
     )

@@ -5,8 +5,6 @@ import type { RecordLoginCommand } from '../../../commands/record-login.ts'
 import type { SetSubscriptionCommand } from '../../../commands/set-subscription.ts'
 import type { FindIdentity } from '../../../queries/find-identity.ts'
 import { creditUnit } from '../../domain/account/account.ts'
-import type { Position } from '../../domain/event.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
 import { credits, email, givenId, id, orAbsent, pathId, plan } from '../wire/fields.ts'
 
@@ -15,9 +13,6 @@ type Uses = {
   grantCredits: GrantCreditsCommand
   recordLogin: RecordLoginCommand
   findIdentity: FindIdentity
-  waitForPosition: WaitForPosition
-  /** The last position of the log. */
-  head(): Promise<Position>
 }
 
 const params = z.object({ user_id: pathId })
@@ -46,7 +41,7 @@ const acceptance = z.object({ organization_id: givenId, allow_backing: orAbsent(
 export const adminUserRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { setSubscription, grantCredits, recordLogin, findIdentity, waitForPosition, head } = uses
+    const { setSubscription, grantCredits, recordLogin, findIdentity } = uses
     const config = { platform: true } as const
     const tags = ['admin: users']
 
@@ -66,8 +61,7 @@ export const adminUserRoutes =
         },
       },
       async ({ params: { user_id }, body: { plan }, call }) => {
-        const { position } = await setSubscription({ userId: user_id, plan }, call)
-        await waitForPosition(position)
+        await setSubscription({ userId: user_id, plan }, call)
         return { user_id, plan }
       },
     )
@@ -96,8 +90,7 @@ export const adminUserRoutes =
       async ({ params: { user_id }, body, call }) => {
         const amount = Math.round(body.amount * creditUnit)
         const grant = { userId: user_id, amount, reason: body.reason }
-        const { balance, effectiveBalance, position } = await grantCredits(grant, call)
-        await waitForPosition(position)
+        const { balance, effectiveBalance } = await grantCredits(grant, call)
         return {
           user_id,
           credit_balance: balance / creditUnit,
@@ -142,12 +135,10 @@ export const adminUserRoutes =
           organizationId: organization_id,
           allowBacking: allow_backing,
         }))
-        await waitForPosition(await head())
         const linkedTo = await findIdentity(body.provider, body.subject)
         const { email_verified: verified, ...identity } = body
         const signIn = { ...identity, verified, accept, linkedTo }
         const { userId, created, joined, ...login } = await recordLogin(signIn, call)
-        await waitForPosition(login.position)
         return {
           user_id: userId,
           created,

@@ -6,7 +6,6 @@ import { approvalStatuses, approvalView } from '../../../projections/approvals.t
 import type { FindApproval } from '../../../queries/find-approval.ts'
 import type { ListApprovals } from '../../../queries/list-approvals.ts'
 import { refusal } from '../../domain/refusal.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { isManager } from '../checks/authenticate.ts'
 import { refusals } from '../errors/responses.ts'
@@ -19,7 +18,6 @@ type Uses = {
   /** Goes on with a run that the views show to have something to go on with; resolves once it does. */
   goOn(runId: string): Promise<void>
   delegate: Delegate
-  waitForPosition: WaitForPosition
 }
 
 const on_behalf_of = z.string().min(1).optional()
@@ -53,7 +51,7 @@ const delegated = ['user_not_found', 'delegation_not_allowed'] as const
 export const approvalRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { listApprovals, findApproval, decideOnApproval, goOn, delegate, waitForPosition } = uses
+    const { listApprovals, findApproval, decideOnApproval, goOn, delegate } = uses
     const tags = ['approvals']
 
     /** Whoever acts for another user acts with that user's rights alone. */
@@ -123,7 +121,7 @@ export const approvalRoutes =
         if (!mayDecide) throw refusal('role_required')
         const { approval_id, session_id, run_id } = approval
         const decided_by = who.viewer.userId
-        const { goesOn, position } = await decideOnApproval(
+        const { goesOn } = await decideOnApproval(
           {
             sessionId: session_id,
             approvalId: approval_id,
@@ -134,7 +132,6 @@ export const approvalRoutes =
           },
           call,
         )
-        await waitForPosition(position)
         if (goesOn) await goOn(run_id)
         const status = decision === 'approve' ? ('approved' as const) : ('denied' as const)
         return { approval_id, session_id, run_id, status, decided_by }

@@ -10,7 +10,6 @@ import type { GetOrganization } from '../../../queries/get-organization.ts'
 import { isCredentialValue } from '../../domain/credential/credential.ts'
 import { type Call, rootCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import { type Secrets, sameSecret } from '../../security/secrets.ts'
 import { refusalTable } from '../errors/refusal-table.ts'
 import { refusalOf } from '../errors/reply.ts'
@@ -26,7 +25,6 @@ type Uses = {
   signForm: Secrets['signForm']
   requireHttps: onRequestHookHandler
   clock: Clock
-  waitForPosition: WaitForPosition
 }
 
 /** Enough for 40 values of the greatest length. */
@@ -67,7 +65,7 @@ export const connectRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { connectCredentials, findConnectLink, requireProvisionedUser } = uses
-    const { getConnectForm, getOrganization, signForm, requireHttps, clock, waitForPosition } = uses
+    const { getConnectForm, getOrganization, signForm, requireHttps, clock } = uses
 
     http.addHook('onRequest', requireHttps)
     http.removeAllContentTypeParsers()
@@ -147,8 +145,7 @@ export const connectRoutes =
         })
         const { user_id: userId, link_id: linkId } = link
         const usable = values.filter(({ value }) => isCredentialValue(value))
-        const { position } = await connectCredentials({ userId, linkId, values: usable }, call)
-        await waitForPosition(position)
+        await connectCredentials({ userId, linkId, values: usable }, call)
         const refused = values.filter((value) => !usable.includes(value)).map(({ name }) => name)
         if (refused.length > 0) return show(reply, token, link, refused)
         const complete = (await itemsOf(link)).every(({ connectedAt }) => connectedAt !== undefined)

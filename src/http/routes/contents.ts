@@ -4,7 +4,6 @@ import type { RetryContentCommand } from '../../../commands/retry-content.ts'
 import { contentView } from '../../../projections/contents.ts'
 import type { GetContent } from '../../../queries/get-content.ts'
 import type { ListContents } from '../../../queries/list-contents.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import type { RequireSubscription } from '../../turns/begin/require-subscription.ts'
 import type { StorageQuotas } from '../../turns/begin/storage-quotas.ts'
@@ -19,7 +18,6 @@ type Uses = {
   delegate: Delegate
   requireSubscription: RequireSubscription
   storage: Pick<StorageQuotas, 'require'>
-  waitForPosition: WaitForPosition
   linksOf: FileLinks
 }
 
@@ -57,15 +55,7 @@ const detail = z.object({
 export const contentRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const {
-      linksOf,
-      listContents,
-      getContent,
-      retryContent,
-      delegate,
-      requireSubscription,
-      waitForPosition,
-    } = uses
+    const { linksOf, listContents, getContent, retryContent, delegate, requireSubscription } = uses
     const reads = { scopes: ['content:read'] }
     const tags = ['content']
 
@@ -168,7 +158,6 @@ export const contentRoutes =
         await uses.storage.require(request.access)
         const contentId = request.params.content_id
         const queued = await retryContent({ contentId, viewer, payerId }, call)
-        await waitForPosition(queued.position)
         const { attempt, maxRetries } = queued
         return {
           success: true,

@@ -3,14 +3,12 @@ import type { StoreCredential, StoreCredentialCommand } from '../../../commands/
 import type { GetCredential } from '../../../queries/get-credential.ts'
 import type { ListCredentials } from '../../../queries/list-credentials.ts'
 import type { Call } from '../../ports/call.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 
 export type CredentialUses = {
   storeCredential: StoreCredentialCommand
   deleteCredential: DeleteCredentialCommand
   listCredentials: ListCredentials
   getCredential: GetCredential
-  waitForPosition: WaitForPosition
 }
 
 /**
@@ -18,19 +16,16 @@ export type CredentialUses = {
  * (docs/contract/provisioned-users.md#credentials).
  */
 export const credentialAnswers = (uses: CredentialUses) => {
-  const { storeCredential, deleteCredential, listCredentials, getCredential, waitForPosition } =
-    uses
+  const { storeCredential, deleteCredential, listCredentials, getCredential } = uses
   return {
     list: (userId: string, { organizationId }: Call) => listCredentials(organizationId, userId),
     async store(credential: StoreCredential, call: Call) {
-      const { created, position } = await storeCredential(credential, call)
-      await waitForPosition(position)
+      const { created } = await storeCredential(credential, call)
       const { userId, name } = credential
       return { ...(await getCredential(call.organizationId, userId, name)), created }
     },
     async remove(credential: { userId: string; name: string }, call: Call): Promise<void> {
-      const { position } = await deleteCredential(credential, call)
-      await waitForPosition(position)
+      await deleteCredential(credential, call)
     },
   }
 }

@@ -4,7 +4,6 @@ import type { ChangeAgentCommand } from '../../../commands/change-agent.ts'
 import { agentView } from '../../../projections/agents.ts'
 import type { GetAgent } from '../../../queries/get-agent.ts'
 import type { ListManagementAgents } from '../../../queries/list-management-agents.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
 import { instruction } from '../wire/agents.ts'
 import { pathId } from '../wire/fields.ts'
@@ -42,12 +41,11 @@ export const managementAgentRoutes =
 type Uses = {
   changeAgent: ChangeAgentCommand
   getAgent: GetAgent
-  waitForPosition: WaitForPosition
 }
 
 /** PUT /management/agents/{agent_id}/instruction (docs/contract/provisioned-users.md#replacing-an-instruction). */
 export const instructionRoutes =
-  ({ changeAgent, getAgent, waitForPosition }: Uses): FastifyPluginAsyncZod =>
+  ({ changeAgent, getAgent }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     http.put(
       '/management/agents/:agent_id/instruction',
@@ -65,8 +63,7 @@ export const instructionRoutes =
         },
       },
       async ({ params: { agent_id }, body, call }) => {
-        const { position } = await changeAgent({ agentId: agent_id, change: body }, call)
-        await waitForPosition(position)
+        await changeAgent({ agentId: agent_id, change: body }, call)
         const { updated_at } = await getAgent(call.organizationId, agent_id)
         return { agent_id, updated_at }
       },

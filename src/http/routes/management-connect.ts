@@ -6,7 +6,6 @@ import type { RequireProvisionedUser } from '../../../commands/require-provision
 import type { RevokeConnectLinksCommand } from '../../../commands/revoke-connect-links.ts'
 import { connectLinkView } from '../../../projections/connect-links.ts'
 import type { ListConnectItems } from '../../../queries/list-connect-items.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
 import { provisionedUser } from '../wire/fields.ts'
 
@@ -16,7 +15,6 @@ type Uses = {
   requireProvisionedUser: RequireProvisionedUser
   listConnectItems: ListConnectItems
   publicUrl: string | undefined
-  waitForPosition: WaitForPosition
 }
 
 const items = {
@@ -64,7 +62,7 @@ export const managementConnectRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { createConnectLink, revokeConnectLinks, requireProvisionedUser } = uses
-    const { listConnectItems, publicUrl, waitForPosition } = uses
+    const { listConnectItems, publicUrl } = uses
     const config = {
       group: 'management',
       scopes: ['users:credentials'],
@@ -104,8 +102,7 @@ export const managementConnectRoutes =
         const { params, body, call } = request
         const userId = params.user_id
         const asked = { userId, agentId: body.agent_id, returnUrl: body.return_url }
-        const { linkId, token, expiresAt, position } = await createConnectLink(asked, call)
-        await waitForPosition(position)
+        const { linkId, token, expiresAt } = await createConnectLink(asked, call)
         const found = await listConnectItems(call.organizationId, userId, body.agent_id)
         return reply.code(201).send({
           link_id: linkId,
@@ -153,8 +150,7 @@ export const managementConnectRoutes =
       },
       async ({ params: { user_id }, call }) => {
         await requireProvisionedUser(user_id, call)
-        const { revoked, position } = await revokeConnectLinks({ userId: user_id }, call)
-        await waitForPosition(position)
+        const { revoked } = await revokeConnectLinks({ userId: user_id }, call)
         return { revoked }
       },
     )

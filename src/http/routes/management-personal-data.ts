@@ -5,7 +5,6 @@ import type { ErasePersonalDataCommand } from '../../../commands/erase-personal-
 import type { RequireErasableUser } from '../../../commands/require-erasable-user.ts'
 import { count, timestamp } from '../../../projections/fields.ts'
 import { erasure } from '../../domain/erasure.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
 import { provisionedUser } from '../wire/fields.ts'
 
@@ -13,7 +12,6 @@ type Uses = {
   requireErasableUser: RequireErasableUser
   eraseMemories: EraseMemoriesCommand
   erasePersonalData: ErasePersonalDataCommand
-  waitForPosition: WaitForPosition
 }
 
 const { scope } = erasure.shape
@@ -33,7 +31,7 @@ const erased = z.object({
 export const managementPersonalDataRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { requireErasableUser, eraseMemories, erasePersonalData, waitForPosition } = uses
+    const { requireErasableUser, eraseMemories, erasePersonalData } = uses
     const config = { group: 'management', scopes: ['sessions:delete'] } as const
     const tags = ['management']
     const refused = ['user_not_found', 'not_provisioned'] as const
@@ -54,8 +52,7 @@ export const managementPersonalDataRoutes =
       },
       async ({ params: { user_id }, call }) => {
         await requireErasableUser(user_id, call)
-        const { erased, position } = await eraseMemories({ userId: user_id }, call)
-        await waitForPosition(position)
+        const { erased } = await eraseMemories({ userId: user_id }, call)
         return { deleted: erased?.memories ?? 0 }
       },
     )
@@ -73,8 +70,7 @@ export const managementPersonalDataRoutes =
       },
       async ({ params: { user_id }, call }) => {
         await requireErasableUser(user_id, call)
-        const { erased, position } = await erasePersonalData({ userId: user_id }, call)
-        await waitForPosition(position)
+        const { erased } = await erasePersonalData({ userId: user_id }, call)
         return {
           scope: erased?.scope ?? [],
           memories: erased?.memories ?? 0,

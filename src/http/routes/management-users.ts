@@ -4,7 +4,6 @@ import type { ProvisionUserCommand } from '../../../commands/provision-user.ts'
 import { memberView } from '../../../projections/members.ts'
 import type { ListProvisionedUsers } from '../../../queries/list-provisioned-users.ts'
 import { refusal } from '../../domain/refusal.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { email, id, name, orAbsent, pageQuery, pagingFields } from '../wire/fields.ts'
@@ -12,7 +11,6 @@ import { email, id, name, orAbsent, pageQuery, pagingFields } from '../wire/fiel
 type Uses = {
   provisionUser: ProvisionUserCommand
   listProvisionedUsers: ListProvisionedUsers
-  waitForPosition: WaitForPosition
 }
 
 const membership_status = memberView.shape.status
@@ -46,7 +44,7 @@ const addressOf = (text: string): string => {
 
 /** Accounts that a partner creates and acts for (docs/contract/provisioned-users.md#accounts). */
 export const managementUserRoutes =
-  ({ provisionUser, listProvisionedUsers, waitForPosition }: Uses): FastifyPluginAsyncZod =>
+  ({ provisionUser, listProvisionedUsers }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const config = { group: 'management', scopes: ['users:provision'] } as const
     const tags = ['management']
@@ -79,7 +77,6 @@ export const managementUserRoutes =
         const address = addressOf(body.email)
         const call = inOrganization(request, body.organization_id)
         const made = await provisionUser({ email: address, name: body.name }, call)
-        await waitForPosition(made.position)
         return {
           user_id: made.userId,
           email: address,

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import type { CreateApiKeyCommand } from '../../../commands/create-api-key.ts'
 import type { RevokeUserKeyCommand } from '../../../commands/revoke-user-key.ts'
 import type { ListUserKeys } from '../../../queries/list-user-keys.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import { keyGiverOf, userOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { createdKey, createdKeyAnswer, keyList, newKey, settingsOf } from '../wire/api-keys.ts'
@@ -13,12 +12,11 @@ type Uses = {
   createApiKey: CreateApiKeyCommand
   revokeUserKey: RevokeUserKeyCommand
   listUserKeys: ListUserKeys
-  waitForPosition: WaitForPosition
 }
 
 /** A user's own user keys, at most five (docs/contract/admin-api.md#keys). */
 export const meApiKeyRoutes =
-  ({ createApiKey, revokeUserKey, listUserKeys, waitForPosition }: Uses): FastifyPluginAsyncZod =>
+  ({ createApiKey, revokeUserKey, listUserKeys }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const reads = { scopes: ['admin:read'], own: true, userKey: true } as const
     const writes = { scopes: ['admin:write'], own: true, userKey: true } as const
@@ -67,7 +65,6 @@ export const meApiKeyRoutes =
         const by = keyGiverOf(request)
         const input = { ...settingsOf(request.body), type: 'user', userId, by } as const
         const created = await createApiKey(input, request.call)
-        await waitForPosition(created.position)
         return reply.code(201).send(createdKeyAnswer(created))
       },
     )
@@ -89,8 +86,7 @@ export const meApiKeyRoutes =
       async (request, reply) => {
         const keyId = request.params.key_id
         const userId = userOf(request)
-        const { position } = await revokeUserKey({ keyId, userId }, request.call)
-        await waitForPosition(position)
+        await revokeUserKey({ keyId, userId }, request.call)
         return reply.code(204).send()
       },
     )

@@ -5,7 +5,6 @@ import type { DeclineInvitationCommand } from '../../../commands/decline-invitat
 import type { EnterOrganizationCommand } from '../../../commands/enter-organization.ts'
 import { memberView } from '../../../projections/members.ts'
 import type { ListMemberships } from '../../../queries/list-memberships.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import { userOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { id, orAbsent, pageQuery, pagingFields, pathId } from '../wire/fields.ts'
@@ -15,7 +14,6 @@ type Uses = {
   declineInvitation: DeclineInvitationCommand
   enterOrganization: EnterOrganizationCommand
   listMemberships: ListMemberships
-  waitForPosition: WaitForPosition
 }
 
 const params = z.object({ organization_id: pathId })
@@ -50,7 +48,7 @@ const writes = { scopes: ['admin:write'], own: true, userKey: true } as const
 export const meMembershipRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { acceptInvitation, declineInvitation, enterOrganization, waitForPosition } = uses
+    const { acceptInvitation, declineInvitation, enterOrganization } = uses
     const tags = ['me']
 
     http.get(
@@ -92,11 +90,7 @@ export const meMembershipRoutes =
         const { organization_id } = request.params
         const { allow_backing: allowBacking = false, current = false } = request.body ?? {}
         const asked = { organizationId: organization_id, userId: userOf(request) }
-        const { position } = await acceptInvitation(
-          { ...asked, allowBacking, current },
-          request.call,
-        )
-        await waitForPosition(position)
+        await acceptInvitation({ ...asked, allowBacking, current }, request.call)
         return { organization_id, status: 'active' as const }
       },
     )
@@ -118,8 +112,7 @@ export const meMembershipRoutes =
       async (request, reply) => {
         const organizationId = request.params.organization_id
         const asked = { organizationId, userId: userOf(request) }
-        const { position } = await declineInvitation(asked, request.call)
-        await waitForPosition(position)
+        await declineInvitation(asked, request.call)
         return reply.code(204).send()
       },
     )
@@ -141,8 +134,7 @@ export const meMembershipRoutes =
       async (request) => {
         const { organization_id } = request.params
         const asked = { organizationId: organization_id, userId: userOf(request) }
-        const { position } = await enterOrganization(asked, request.call)
-        await waitForPosition(position)
+        await enterOrganization(asked, request.call)
         return { current_organization_id: organization_id }
       },
     )

@@ -5,7 +5,6 @@ import type { DeleteDatastoreCommand } from '../../../commands/delete-datastore.
 import { datastoreView } from '../../../projections/datastores.ts'
 import type { GetDatastore } from '../../../queries/get-datastore.ts'
 import type { ListDatastores } from '../../../queries/list-datastores.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import type { ClearDatastore } from '../../reactors/index-uploads.ts'
 import { refusals } from '../errors/responses.ts'
 import { boolean, orAbsent, pathId } from '../wire/fields.ts'
@@ -16,7 +15,6 @@ type Uses = {
   listDatastores: ListDatastores
   getDatastore: GetDatastore
   clearDatastore: ClearDatastore
-  waitForPosition: WaitForPosition
 }
 
 const params = z.object({ datastore_id: pathId })
@@ -59,7 +57,7 @@ const counted = (files: number): string => (files === 1 ? '1 file' : `${files} f
 export const ragDatastoreRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { createDatastore, deleteDatastore, clearDatastore, waitForPosition } = uses
+    const { createDatastore, deleteDatastore, clearDatastore } = uses
     const { listDatastores, getDatastore } = uses
     const group = 'rag'
     const tags = ['knowledge']
@@ -80,11 +78,10 @@ export const ragDatastoreRoutes =
       },
       async ({ body, call }) => {
         const { display_name, description = null } = body
-        const { datastoreId, position } = await createDatastore(
+        const { datastoreId } = await createDatastore(
           { displayName: display_name, description },
           call,
         )
-        await waitForPosition(position)
         const message = `DataStore '${display_name}' was created`
         return { success: true, datastore_id: datastoreId, display_name, description, message }
       },
@@ -122,8 +119,7 @@ export const ragDatastoreRoutes =
       async ({ call, params: { datastore_id }, query: { force } }) => {
         const { organizationId } = call
         const { display_name } = await getDatastore(organizationId, datastore_id)
-        const { position } = await deleteDatastore({ datastoreId: datastore_id, force }, call)
-        await waitForPosition(position)
+        await deleteDatastore({ datastoreId: datastore_id, force }, call)
         const files = await clearDatastore(organizationId, datastore_id)
         return {
           success: true,

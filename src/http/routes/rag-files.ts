@@ -3,7 +3,6 @@ import { z } from 'zod'
 import type { DeleteFileCommand } from '../../../commands/delete-file.ts'
 import type { GetDatastore } from '../../../queries/get-datastore.ts'
 import type { ListFiles } from '../../../queries/list-files.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
 import { pathId, pathName } from '../wire/fields.ts'
 import { fileItem } from '../wire/knowledge.ts'
@@ -14,7 +13,6 @@ type Uses = {
   listFiles: ListFiles
   /** Has the stored bytes of removed uploads erased. */
   eraseUploads(organizationId: string, uploadIds: readonly string[]): void
-  waitForPosition: WaitForPosition
 }
 
 const params = z.object({ datastore_id: pathId })
@@ -36,7 +34,7 @@ const deletedFile = z.object({
 export const ragFileRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { deleteFile, getDatastore, listFiles, eraseUploads, waitForPosition } = uses
+    const { deleteFile, getDatastore, listFiles, eraseUploads } = uses
     const group = 'rag'
     const tags = ['knowledge']
 
@@ -74,8 +72,7 @@ export const ragFileRoutes =
       async ({ call, params: { datastore_id, filename: asked } }) => {
         const filename = asked.normalize('NFC')
         const file = { datastoreId: datastore_id, filename }
-        const { uploadIds, position } = await deleteFile(file, call)
-        await waitForPosition(position)
+        const { uploadIds } = await deleteFile(file, call)
         eraseUploads(call.organizationId, uploadIds)
         return { success: true, datastore_id, filename, message: `'${filename}' was deleted` }
       },

@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import type { BeginTurn, TurnAsked } from '../../turns/begin/begin-turn.ts'
 import type { RequireSubscription } from '../../turns/begin/require-subscription.ts'
@@ -21,6 +20,9 @@ import { orAbsent, pathId, pathSessionId, sessionId } from '../wire/fields.ts'
 import { turnAsked } from '../wire/turn-asked.ts'
 
 type Uses = {
+  /** Resolves when the read models show the fork. */
+  forkSession: ForkSessions['fork']
+  /** For a turn, which does not wait for the read models. */
   forkSessions: Pick<ForkSessions, 'fork'>
   beginTurn: BeginTurn
   askedBefore: FindAskedBefore
@@ -28,7 +30,6 @@ type Uses = {
   delegate: Delegate
   requireSubscription: RequireSubscription
   storage: Pick<StorageQuotas, 'require'>
-  waitForPosition: WaitForPosition
 }
 
 const params = z.object({ session_id: pathSessionId })
@@ -75,8 +76,8 @@ const givenTo = ({
 export const sessionForkRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { forkSessions, beginTurn, askedBefore, schemaFault } = uses
-    const { delegate, requireSubscription, waitForPosition } = uses
+    const { forkSession, forkSessions, beginTurn, askedBefore, schemaFault } = uses
+    const { delegate, requireSubscription } = uses
     const tags = ['sessions']
 
     http.post(
@@ -115,7 +116,7 @@ export const sessionForkRoutes =
         const { call, viewer } = await delegate(request, on_behalf_of)
         await requireSubscription(request.access)
         await uses.storage.require(request.access)
-        const forked = await forkSessions.fork(
+        const forked = await forkSession(
           {
             viewer,
             sessionId: request.params.session_id,
@@ -125,7 +126,6 @@ export const sessionForkRoutes =
           call,
         )
         request.answersFor = forked.sessionId
-        await waitForPosition(forked.position)
         reply.code(201)
         return { session_id: forked.sessionId, forked_from: forked.forkedFrom, after: forked.after }
       },

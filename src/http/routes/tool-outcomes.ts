@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { TellOutcomeCommand } from '../../../commands/tell-outcome.ts'
 import type { FindSession } from '../../../queries/find-session.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { refusals } from '../errors/responses.ts'
 import { pathId, pathName, pathSessionId } from '../wire/fields.ts'
@@ -13,7 +12,6 @@ type Uses = {
   /** Goes on with a run that the views show to have something to go on with; resolves once it does. */
   goOn(runId: string): Promise<void>
   delegate: Delegate
-  waitForPosition: WaitForPosition
 }
 
 /** Characters of a result: it is in the context of each model call that follows. */
@@ -40,7 +38,7 @@ const told = z
 
 /** What came of calls in doubt (docs/contract/approvals.md#calls-in-doubt). */
 export const toolOutcomeRoutes =
-  ({ tellOutcome, findSession, goOn, delegate, waitForPosition }: Uses): FastifyPluginAsyncZod =>
+  ({ tellOutcome, findSession, goOn, delegate }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     http.post(
       '/sessions/:session_id/runs/:run_id/tools/:tool_id/outcome',
@@ -77,7 +75,7 @@ export const toolOutcomeRoutes =
         const { call, viewer } = await delegate(request, on_behalf_of)
         const { organizationId } = request.access
         await findSession({ organizationId, viewer, sessionId: session_id })
-        const { goesOn, position } = await tellOutcome(
+        const { goesOn } = await tellOutcome(
           {
             sessionId: session_id,
             runId: run_id,
@@ -89,7 +87,6 @@ export const toolOutcomeRoutes =
           },
           call,
         )
-        await waitForPosition(position)
         if (goesOn) await goOn(run_id)
         return { session_id, run_id, tool_id, outcome, told_by: viewer.userId }
       },
