@@ -19,7 +19,6 @@ import type { Log } from '../ports/log.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { Projector } from '../projector/projector.ts'
 import { generateContent } from '../reactors/generate-content.ts'
-import type { Delegate } from '../security/delegate.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Secrets } from '../security/secrets.ts'
 import { signedLinks } from '../security/signed-links.ts'
@@ -40,7 +39,6 @@ type Uses = {
   routeCommands: Pick<RouteCommands, 'retryContent'>
   views: Pick<AllViews, 'contents' | 'messages'>
   changes: Projector['changes']
-  delegate: Delegate
   requireSubscription: RequireSubscription
   storage: StorageQuotas
   waitForPosition: WaitForPosition
@@ -135,7 +133,6 @@ export const contentPart = (uses: Uses) => {
         listContents: listContents(shown),
         getContent: getContent(shown),
         retryContent: uses.routeCommands.retryContent,
-        delegate: uses.delegate,
         requireSubscription: uses.requireSubscription,
         storage: uses.storage,
         linksOf,

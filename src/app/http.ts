@@ -24,6 +24,7 @@ import type { Projector } from '../projector/projector.ts'
 import type { KeyUsageMeter } from '../reactors/meter-key-usage.ts'
 import type { RefusalMeter } from '../reactors/meter-refusals.ts'
 import type { FindAccess } from '../security/access.ts'
+import type { Delegate } from '../security/delegate.ts'
 import type { WatchAccess } from '../security/watch-access.ts'
 import type { BufferBudget } from '../support/buffer-budget.ts'
 import type { BeginTurn } from '../turns/begin/begin-turn.ts'
@@ -56,6 +57,7 @@ type Uses = {
   admit: Admit
   counted: KeyUsageMeter['count']
   refused: RefusalMeter['refused']
+  delegate: Delegate
   idempotency: IdempotencyUses
   keepAliveMs: number
   mostConnections: number | undefined
@@ -113,6 +115,7 @@ export const openHttp = async (uses: Uses) => {
     refused,
     countRefusal: uses.work.refused,
     telemetry: uses.telemetry,
+    delegate: uses.delegate,
     idempotency: uses.idempotency,
     open: {
       '/api': [healthRoutes({ version, clock, readiness })],

@@ -18,6 +18,7 @@ import { userContent } from '../wire/content-parts.ts'
 import { orAbsent, pathId, sessionId } from '../wire/fields.ts'
 import { turnJson } from '../wire/json-line.ts'
 import { modelSettingFields, modelSettingsOf } from '../wire/model-settings.ts'
+import { bodyOnBehalfOf } from '../wire/on-behalf-of.ts'
 
 type Uses = {
   beginTurn: BeginTurn
@@ -34,7 +35,7 @@ const body = z.object({
   stream: z.boolean().nullish(),
   temperature: modelSettingFields.temperature,
   max_tokens: modelSettingFields.max_tokens,
-  on_behalf_of: orAbsent(z.string().min(1)),
+  ...bodyOnBehalfOf.shape,
   session_hidden: orAbsent(z.boolean()),
 })
 

@@ -6,10 +6,10 @@ import { approvalStatuses, approvalView } from '../../../projections/approvals.t
 import type { FindApproval } from '../../../queries/find-approval.ts'
 import type { ListApprovals } from '../../../queries/list-approvals.ts'
 import { refusal } from '../../domain/refusal.ts'
-import type { Delegate } from '../../security/delegate.ts'
 import { isManager } from '../checks/authenticate.ts'
 import { refusals } from '../errors/responses.ts'
 import { pageQuery, pagingFields, pathId } from '../wire/fields.ts'
+import { bodyOnBehalfOf, queryOnBehalfOf } from '../wire/on-behalf-of.ts'
 
 type Uses = {
   listApprovals: ListApprovals
@@ -17,10 +17,7 @@ type Uses = {
   decideOnApproval: DecideOnApprovalCommand
   /** Goes on with a run that the views show to have something to go on with; resolves once it does. */
   goOn(runId: string): Promise<void>
-  delegate: Delegate
 }
-
-const on_behalf_of = z.string().min(1).optional()
 
 const approval = approvalView
   .omit({ organization_id: true, user_id: true, key_id: true, at: true })
@@ -35,14 +32,14 @@ const list = pageQuery.extend({
     .literal('admin')
     .optional()
     .describe('Those that admins decide, of all sessions of the organization'),
-  on_behalf_of,
+  ...queryOnBehalfOf.shape,
 })
 
 const decision = z.object({
   decision: z.enum(['approve', 'deny']),
   arguments_digest: z.string().min(1).max(128).describe('Of the arguments that were looked at'),
   reason: z.string().max(2_000).nullish().describe('Told to the model where the call is denied'),
-  on_behalf_of: z.string().min(1).nullish(),
+  ...bodyOnBehalfOf.shape,
 })
 
 const delegated = ['user_not_found', 'delegation_not_allowed'] as const
@@ -51,21 +48,20 @@ const delegated = ['user_not_found', 'delegation_not_allowed'] as const
 export const approvalRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { listApprovals, findApproval, decideOnApproval, goOn, delegate } = uses
+    const { listApprovals, findApproval, decideOnApproval, goOn } = uses
     const tags = ['approvals']
 
     /** Whoever acts for another user acts with that user's rights alone. */
-    const asker = async (request: FastifyRequest, target: string | null | undefined) => {
-      const { call, viewer } = await delegate(request, target)
-      const { access } = request
-      const manages = !target && isManager(access)
-      return { call, who: { organizationId: access.organizationId, viewer, manages } }
-    }
+    const callerOf = ({ access, delegated: { call, viewer } }: FastifyRequest) => ({
+      organizationId: access.organizationId,
+      viewer,
+      manages: call.onBehalfOf === null && isManager(access),
+    })
 
     http.get(
       '/approvals',
       {
-        config: { scopes: ['approvals:read'] },
+        config: { scopes: ['approvals:read'], delegates: 'query' },
         schema: {
           tags,
           summary: 'List calls that wait, or waited, for a decision, the newest first',
@@ -77,11 +73,11 @@ export const approvalRoutes =
         },
       },
       async (request) => {
-        const { page, page_size, status, approver, on_behalf_of } = request.query
-        const { who } = await asker(request, on_behalf_of)
-        if (approver && !who.manages) throw refusal('role_required')
+        const { page, page_size, status, approver } = request.query
+        const caller = callerOf(request)
+        if (approver && !caller.manages) throw refusal('role_required')
         return listApprovals({
-          ...who,
+          ...caller,
           ofAdmins: approver !== undefined,
           status,
           page: { page, pageSize: page_size },
@@ -92,7 +88,7 @@ export const approvalRoutes =
     http.post(
       '/approvals/:approval_id',
       {
-        config: { scopes: ['approvals:decide'] },
+        config: { scopes: ['approvals:decide'], delegates: 'body' },
         schema: {
           tags,
           summary: 'Approve or deny a call; its turn goes on',
@@ -115,12 +111,12 @@ export const approvalRoutes =
         },
       },
       async (request) => {
-        const { decision, arguments_digest, reason, on_behalf_of } = request.body
-        const { call, who } = await asker(request, on_behalf_of)
-        const { approval, mayDecide } = await findApproval(request.params.approval_id, who)
+        const { decision, arguments_digest, reason } = request.body
+        const caller = callerOf(request)
+        const { approval, mayDecide } = await findApproval(request.params.approval_id, caller)
         if (!mayDecide) throw refusal('role_required')
         const { approval_id, session_id, run_id } = approval
-        const decided_by = who.viewer.userId
+        const decided_by = caller.viewer.userId
         const { goesOn } = await decideOnApproval(
           {
             sessionId: session_id,
@@ -130,7 +126,7 @@ export const approvalRoutes =
             by: decided_by,
             reason: reason ?? undefined,
           },
-          call,
+          request.delegated.call,
         )
         if (goesOn) await goOn(run_id)
         const status = decision === 'approve' ? ('approved' as const) : ('denied' as const)

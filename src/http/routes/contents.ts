@@ -4,24 +4,22 @@ import type { RetryContentCommand } from '../../../commands/retry-content.ts'
 import { contentView } from '../../../projections/contents.ts'
 import type { GetContent } from '../../../queries/get-content.ts'
 import type { ListContents } from '../../../queries/list-contents.ts'
-import type { Delegate } from '../../security/delegate.ts'
 import type { RequireSubscription } from '../../turns/begin/require-subscription.ts'
 import type { StorageQuotas } from '../../turns/begin/storage-quotas.ts'
 import { refusals } from '../errors/responses.ts'
 import { integer, page, pathId } from '../wire/fields.ts'
 import type { FileLinks } from '../wire/file-links.ts'
+import { queryOnBehalfOf } from '../wire/on-behalf-of.ts'
 
 type Uses = {
   listContents: ListContents
   getContent: GetContent
   retryContent: RetryContentCommand
-  delegate: Delegate
   requireSubscription: RequireSubscription
   storage: Pick<StorageQuotas, 'require'>
   linksOf: FileLinks
 }
 
-const on_behalf_of = z.string().min(1).optional()
 const params = z.object({ content_id: pathId })
 
 const list = z.object({
@@ -29,7 +27,7 @@ const list = z.object({
   page_size: integer(1, 100).default(20),
   content_type: contentView.shape.content_type.unwrap().optional(),
   status: contentView.shape.status.optional(),
-  on_behalf_of,
+  ...queryOnBehalfOf.shape,
 })
 
 const item = z.object({
@@ -55,8 +53,8 @@ const detail = z.object({
 export const contentRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { linksOf, listContents, getContent, retryContent, delegate, requireSubscription } = uses
-    const reads = { scopes: ['content:read'] }
+    const { linksOf, listContents, getContent, retryContent, requireSubscription } = uses
+    const reads = { scopes: ['content:read'], delegates: 'query' } as const
     const tags = ['content']
 
     http.get(
@@ -80,8 +78,8 @@ export const contentRoutes =
         },
       },
       async (request) => {
-        const { page, page_size, content_type: contentType, status, ...query } = request.query
-        const { viewer } = await delegate(request, query.on_behalf_of)
+        const { page, page_size, content_type: contentType, status } = request.query
+        const { viewer } = request.delegated
         const { organizationId } = request.access
         const asked = { page, pageSize: page_size }
         return listContents({
@@ -103,7 +101,7 @@ export const contentRoutes =
           tags,
           summary: 'Get one generated item with its details',
           params,
-          querystring: z.object({ on_behalf_of }),
+          querystring: queryOnBehalfOf,
           response: {
             200: detail,
             ...refusals('detail', 'content_not_found', 'user_not_found', 'delegation_not_allowed'),
@@ -111,7 +109,7 @@ export const contentRoutes =
         },
       },
       async (request) => {
-        const { viewer } = await delegate(request, request.query.on_behalf_of)
+        const { viewer } = request.delegated
         return getContent({
           organizationId: request.access.organizationId,
           viewer,
@@ -124,12 +122,12 @@ export const contentRoutes =
     http.post(
       '/content/:content_id/retry',
       {
-        config: { scopes: ['content:retry'] },
+        config: { scopes: ['content:retry'], delegates: 'query' },
         schema: {
           tags,
           summary: 'Retry a failed item',
           params,
-          querystring: z.object({ on_behalf_of }),
+          querystring: queryOnBehalfOf,
           response: {
             200: z.object({
               success: z.boolean(),
@@ -153,7 +151,7 @@ export const contentRoutes =
         },
       },
       async (request) => {
-        const { call, viewer } = await delegate(request, request.query.on_behalf_of)
+        const { call, viewer } = request.delegated
         const payerId = await requireSubscription(request.access)
         await uses.storage.require(request.access)
         const contentId = request.params.content_id

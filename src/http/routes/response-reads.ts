@@ -3,7 +3,6 @@ import { z } from 'zod'
 import type { ListInputItems } from '../../../queries/list-input-items.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { ReadMeter } from '../../reactors/meter-reads.ts'
-import type { Delegate } from '../../security/delegate.ts'
 import type { EraseTurn } from '../../turns/erase/erase-turn.ts'
 import type { FindTurn, FoundTurn } from '../../turns/read/find-turn.ts'
 import type { CancelTurn } from '../../turns/run/cancel-turn.ts'
@@ -14,6 +13,7 @@ import { endingOf, sendStream } from '../streams/sse.ts'
 import { boolean, integer, pathId } from '../wire/fields.ts'
 import type { FileLinks } from '../wire/file-links.ts'
 import { inputItem, inputItemOf } from '../wire/input-items.ts'
+import { bodyOnBehalfOf, queryOnBehalfOf } from '../wire/on-behalf-of.ts'
 import { echoFrom } from '../wire/response-echo.ts'
 import { progressOf, responseObject, responseOf } from '../wire/response-object.ts'
 import { runOfResponse } from '../wire/responses.ts'
@@ -23,22 +23,20 @@ type Uses = {
   cancelTurn: CancelTurn
   eraseTurn: EraseTurn
   listInputItems: ListInputItems
-  delegate: Delegate
   messagesRead: ReadMeter['messagesRead']
   linksOf: FileLinks
 }
 
 const params = z.object({ response_id: pathId })
-const on_behalf_of = z.string().min(1).optional()
 
 const read = z.object({
-  on_behalf_of,
+  ...queryOnBehalfOf.shape,
   stream: boolean.default(false),
   starting_after: integer(0).optional().describe('The number of the last event that is not sent'),
 })
 
 const listing = z.object({
-  on_behalf_of,
+  ...queryOnBehalfOf.shape,
   limit: integer(1, 100).default(20),
   order: z.enum(['asc', 'desc']).default('desc'),
   after: z.string().max(256).optional(),
@@ -78,7 +76,6 @@ export const responseReadRoutes =
     cancelTurn,
     eraseTurn,
     listInputItems,
-    delegate,
     messagesRead,
     linksOf,
   }: Uses): FastifyPluginAsyncZod =>
@@ -89,7 +86,7 @@ export const responseReadRoutes =
     http.get(
       '/responses/:response_id',
       {
-        config: { group, scopes: ['sessions:messages'], streams: 'asked' },
+        config: { group, scopes: ['sessions:messages'], streams: 'asked', delegates: 'query' },
         schema: {
           tags,
           summary: 'A response, while it runs and after its end, or its events',
@@ -102,8 +99,8 @@ export const responseReadRoutes =
         },
       },
       async (request, reply) => {
-        const { on_behalf_of, stream, starting_after: after } = request.query
-        const { call, viewer } = await delegate(request, on_behalf_of)
+        const { stream, starting_after: after } = request.query
+        const { call, viewer } = request.delegated
         const { organizationId } = request.access
         const runId = runOfResponse(request.params.response_id)
         const found = await findTurn.find({ organizationId, viewer, runId })
@@ -125,12 +122,12 @@ export const responseReadRoutes =
     http.post(
       '/responses/:response_id/cancel',
       {
-        config: { group, scopes: ['orchestrator:invoke'] },
+        config: { group, scopes: ['orchestrator:invoke'], delegates: 'body' },
         schema: {
           tags,
           summary: 'Cancel a response that runs, or waits',
           params,
-          body: z.object({ on_behalf_of: z.string().min(1).nullish() }).nullish(),
+          body: bodyOnBehalfOf.nullish(),
           response: {
             200: responseObject,
             ...refusals('chat', ...refused, 'idempotency_key_reused'),
@@ -138,9 +135,8 @@ export const responseReadRoutes =
         },
       },
       async (request) => {
-        const delegated = await delegate(request, request.body?.on_behalf_of)
         const runId = runOfResponse(request.params.response_id)
-        const cancelled = await cancelTurn({ ...delegated, runId })
+        const cancelled = await cancelTurn({ ...request.delegated, runId })
         request.answersFor = cancelled.sessionId
         return shown(cancelled)
       },
@@ -149,20 +145,19 @@ export const responseReadRoutes =
     http.delete(
       '/responses/:response_id',
       {
-        config: { group, scopes: ['sessions:delete'] },
+        config: { group, scopes: ['sessions:delete'], delegates: 'query' },
         schema: {
           tags,
           summary: 'Delete a response: its session is erased',
           params,
-          querystring: z.object({ on_behalf_of, conversation: boolean.default(false) }),
+          querystring: queryOnBehalfOf.extend({ conversation: boolean.default(false) }),
           response: { 200: deleted, ...refusals('chat', ...refused, 'response_continued') },
         },
       },
       async (request) => {
-        const { on_behalf_of, conversation: whole } = request.query
-        const delegated = await delegate(request, on_behalf_of)
+        const { conversation: whole } = request.query
         const { response_id } = request.params
-        await eraseTurn({ ...delegated, runId: runOfResponse(response_id), whole })
+        await eraseTurn({ ...request.delegated, runId: runOfResponse(response_id), whole })
         return { id: response_id, object: 'response.deleted' as const, deleted: true as const }
       },
     )
@@ -170,7 +165,7 @@ export const responseReadRoutes =
     http.get(
       '/responses/:response_id/input_items',
       {
-        config: { group, scopes: ['sessions:messages'] },
+        config: { group, scopes: ['sessions:messages'], delegates: 'query' },
         schema: {
           tags,
           summary: 'What a response was asked',
@@ -180,8 +175,8 @@ export const responseReadRoutes =
         },
       },
       async (request) => {
-        const { on_behalf_of, limit, order, after } = request.query
-        const { call, viewer } = await delegate(request, on_behalf_of)
+        const { limit, order, after } = request.query
+        const { call, viewer } = request.delegated
         const { organizationId } = request.access
         const runId = runOfResponse(request.params.response_id)
         const { runId: run } = await findTurn.find({ organizationId, viewer, runId })

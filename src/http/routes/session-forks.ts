@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
-import type { Delegate } from '../../security/delegate.ts'
 import type { BeginTurn, TurnAsked } from '../../turns/begin/begin-turn.ts'
 import type { RequireSubscription } from '../../turns/begin/require-subscription.ts'
 import type { StorageQuotas } from '../../turns/begin/storage-quotas.ts'
@@ -17,6 +16,7 @@ import { answerChat, completion } from '../streams/answer-chat.ts'
 import { requireUsable, schemaFieldOf } from '../wire/answer-format.ts'
 import { chatBody } from '../wire/chat.ts'
 import { orAbsent, pathId, pathSessionId, sessionId } from '../wire/fields.ts'
+import { bodyOnBehalfOf } from '../wire/on-behalf-of.ts'
 import { turnAsked } from '../wire/turn-asked.ts'
 
 type Uses = {
@@ -27,7 +27,6 @@ type Uses = {
   beginTurn: BeginTurn
   askedBefore: FindAskedBefore
   schemaFault: JsonSchemas['faultOf']
-  delegate: Delegate
   requireSubscription: RequireSubscription
   storage: Pick<StorageQuotas, 'require'>
 }
@@ -40,7 +39,7 @@ const forkBody = z
   .object({
     after: orAbsent(eventId),
     session_id: orAbsent(sessionId),
-    on_behalf_of: orAbsent(z.string().min(1)),
+    ...bodyOnBehalfOf.shape,
   })
   .nullish()
 
@@ -77,13 +76,13 @@ export const sessionForkRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { forkSession, forkSessions, beginTurn, askedBefore, schemaFault } = uses
-    const { delegate, requireSubscription } = uses
+    const { requireSubscription } = uses
     const tags = ['sessions']
 
     http.post(
       '/sessions/:session_id/fork',
       {
-        config: { scopes },
+        config: { scopes, delegates: 'body' },
         schema: {
           tags,
           summary: 'Fork a session: a session of its own with the messages up to one of them',
@@ -112,8 +111,8 @@ export const sessionForkRoutes =
         },
       },
       async (request, reply) => {
-        const { after, session_id, on_behalf_of } = request.body ?? {}
-        const { call, viewer } = await delegate(request, on_behalf_of)
+        const { after, session_id } = request.body ?? {}
+        const { call, viewer } = request.delegated
         await requireSubscription(request.access)
         await uses.storage.require(request.access)
         const forked = await forkSession(

@@ -5,7 +5,6 @@ import type { FindSession } from '../../../queries/find-session.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ReadMeter } from '../../reactors/meter-reads.ts'
-import type { Delegate } from '../../security/delegate.ts'
 import type { PastTurn } from '../../turns/read/past-turn.ts'
 import type { Turns } from '../../turns/run/turns.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
@@ -18,6 +17,7 @@ import { findFollowedTurn } from '../streams/followed-turn.ts'
 import { endingOf, sendStream } from '../streams/sse.ts'
 import { type StreamFormat, turnFrames } from '../streams/turn-frames.ts'
 import { boolean, modelName, pathSessionId } from '../wire/fields.ts'
+import { bodyOnBehalfOf, queryOnBehalfOf } from '../wire/on-behalf-of.ts'
 
 type Uses = {
   turns: Turns
@@ -26,16 +26,14 @@ type Uses = {
   findAgents: FindAgents
   /** The model of agents that name none. */
   defaultModel: string
-  delegate: Delegate
   messagesRead: ReadMeter['messagesRead']
   clock: Clock
 }
 
 const params = z.object({ session_id: pathSessionId })
-const on_behalf_of = z.string().min(1).optional()
 
 const reattach = z.object({
-  on_behalf_of,
+  ...queryOnBehalfOf.shape,
   agent_events: z.enum(['plain', 'chunk', 'none']).optional(),
   on_error: z.enum(['close', 'frame']).optional(),
   include_usage: boolean.default(false),
@@ -49,7 +47,7 @@ const reattach = z.object({
 export const sessionTurnRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { turns, pastTurn, findSession, findAgents, defaultModel, delegate, clock } = uses
+    const { turns, pastTurn, findSession, findAgents, defaultModel, clock } = uses
     const { messagesRead } = uses
     const findFollowed = findFollowedTurn({ turns, pastTurn, clock })
     const tags = ['sessions']
@@ -71,7 +69,7 @@ export const sessionTurnRoutes =
     http.get(
       '/sessions/:session_id/stream',
       {
-        config: { scopes: ['sessions:messages'], streams: 'always' },
+        config: { scopes: ['sessions:messages'], streams: 'always', delegates: 'query' },
         schema: {
           tags,
           summary: 'Follow the running turn again, from Last-Event-ID or from its start',
@@ -91,10 +89,10 @@ export const sessionTurnRoutes =
         },
       },
       async (request, reply) => {
-        const { on_behalf_of, include_usage, model } = request.query
+        const { include_usage, model } = request.query
         const { organizationId } = request.access
         const sessionId = request.params.session_id
-        const { call, viewer } = await delegate(request, on_behalf_of)
+        const { call, viewer } = request.delegated
         const { run, last_update_time } = await findSession({ organizationId, viewer, sessionId })
         const followed = await findFollowed(
           { organizationId, sessionId, run, last_update_time },
@@ -116,12 +114,12 @@ export const sessionTurnRoutes =
     http.post(
       '/sessions/:session_id/cancel',
       {
-        config: { scopes: ['orchestrator:invoke'] },
+        config: { scopes: ['orchestrator:invoke'], delegates: 'body' },
         schema: {
           tags,
           summary: 'Cancel the running turn and those that wait',
           params,
-          body: z.object({ on_behalf_of: z.string().min(1).nullish() }).nullish(),
+          body: bodyOnBehalfOf.nullish(),
           response: {
             200: z.object({ session_id: z.string(), cancelled: z.boolean() }),
             ...refusals(
@@ -137,7 +135,7 @@ export const sessionTurnRoutes =
       async (request) => {
         const { organizationId } = request.access
         const sessionId = request.params.session_id
-        const { call, viewer } = await delegate(request, request.body?.on_behalf_of)
+        const { call, viewer } = request.delegated
         await findSession({ organizationId, viewer, sessionId })
         const cancelled = await turns.cancel({ organizationId, sessionId }, call)
         return { session_id: sessionId, cancelled }

@@ -8,12 +8,12 @@ import type { GetSessionStatus } from '../../../queries/get-session-status.ts'
 import type { ListMessages } from '../../../queries/list-messages.ts'
 import type { ListSessions } from '../../../queries/list-sessions.ts'
 import type { ReadMeter } from '../../reactors/meter-reads.ts'
-import type { Delegate } from '../../security/delegate.ts'
 import { refusals } from '../errors/responses.ts'
 import { routeOf } from '../server/route-rules.ts'
 import { toolCall } from '../wire/client-tools.ts'
 import { boolean, integer, page, pathId, pathSessionId } from '../wire/fields.ts'
 import type { FileLinks } from '../wire/file-links.ts'
+import { queryOnBehalfOf } from '../wire/on-behalf-of.ts'
 
 type Uses = {
   listSessions: ListSessions
@@ -21,22 +21,20 @@ type Uses = {
   getMessage: GetMessage
   getSession: GetSession
   getSessionStatus: GetSessionStatus
-  delegate: Delegate
   messagesRead: ReadMeter['messagesRead']
   linksOf: FileLinks
 }
 
 const params = z.object({ session_id: pathSessionId })
-const on_behalf_of = z.string().min(1).optional()
+const onBehalfOf = queryOnBehalfOf.shape
 
 const list = z.object({
   page,
   page_size: integer(1, 100).default(20),
   include_hidden: boolean.default(true),
-  on_behalf_of,
+  ...onBehalfOf,
 })
-const messages = z.object({ page, page_size: integer(1, 200).default(50), on_behalf_of })
-const status = z.object({ on_behalf_of })
+const messages = z.object({ page, page_size: integer(1, 200).default(50), ...onBehalfOf })
 
 const paging = {
   total: z.int(),
@@ -124,8 +122,8 @@ export const sessionRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { listSessions, listMessages, getMessage, getSession, getSessionStatus } = uses
-    const { delegate, messagesRead, linksOf } = uses
-    const config = { scopes: ['sessions:read'] }
+    const { messagesRead, linksOf } = uses
+    const config = { scopes: ['sessions:read'], delegates: 'query' } as const
     const tags = ['sessions']
     const delegated = ['user_not_found', 'delegation_not_allowed'] as const
 
@@ -141,8 +139,8 @@ export const sessionRoutes =
         },
       },
       async (request) => {
-        const { page, page_size, include_hidden, on_behalf_of } = request.query
-        const { viewer } = await delegate(request, on_behalf_of)
+        const { page, page_size, include_hidden } = request.query
+        const { viewer } = request.delegated
         return listSessions({
           organizationId: request.access.organizationId,
           viewer,
@@ -160,12 +158,12 @@ export const sessionRoutes =
           tags,
           summary: 'Get one session, with what it was forked from and its forks',
           params,
-          querystring: status,
+          querystring: queryOnBehalfOf,
           response: { 200: wholeSession, ...refusals('detail', 'session_not_found', ...delegated) },
         },
       },
       async (request) => {
-        const { viewer } = await delegate(request, request.query.on_behalf_of)
+        const { viewer } = request.delegated
         const { organizationId } = request.access
         return getSession({ organizationId, viewer, sessionId: request.params.session_id })
       },
@@ -174,7 +172,7 @@ export const sessionRoutes =
     http.get(
       '/sessions/:session_id/messages',
       {
-        config: { scopes: ['sessions:messages'] },
+        config: { scopes: ['sessions:messages'], delegates: 'query' },
         schema: {
           tags,
           summary: 'List the messages of a session, the oldest first',
@@ -184,8 +182,8 @@ export const sessionRoutes =
         },
       },
       async (request) => {
-        const { page, page_size, on_behalf_of } = request.query
-        const { call, viewer } = await delegate(request, on_behalf_of)
+        const { page, page_size } = request.query
+        const { call, viewer } = request.delegated
         const { organizationId } = request.access
         const sessionId = request.params.session_id
         const paged = { page, pageSize: page_size }
@@ -199,12 +197,12 @@ export const sessionRoutes =
     http.get(
       '/sessions/:session_id/messages/:event_id',
       {
-        config: { scopes: ['sessions:messages'] },
+        config: { scopes: ['sessions:messages'], delegates: 'query' },
         schema: {
           tags,
           summary: 'Get one message of a session',
           params: params.extend({ event_id: pathId }),
-          querystring: status,
+          querystring: queryOnBehalfOf,
           response: {
             200: messageItem,
             ...refusals('detail', 'session_not_found', 'message_not_found', ...delegated),
@@ -213,7 +211,7 @@ export const sessionRoutes =
       },
       async (request) => {
         const { session_id: sessionId, event_id } = request.params
-        const { call, viewer } = await delegate(request, request.query.on_behalf_of)
+        const { call, viewer } = request.delegated
         const { organizationId } = request.access
         const asked = { organizationId, viewer, sessionId }
         const found = await getMessage(asked, event_id, linksOf(request))
@@ -230,12 +228,12 @@ export const sessionRoutes =
           tags,
           summary: 'Tell whether a turn of the session is running',
           params,
-          querystring: status,
+          querystring: queryOnBehalfOf,
           response: { 200: sessionState, ...refusals('detail', 'session_not_found', ...delegated) },
         },
       },
       async (request) => {
-        const { viewer } = await delegate(request, request.query.on_behalf_of)
+        const { viewer } = request.delegated
         const { organizationId } = request.access
         return getSessionStatus({ organizationId, viewer, sessionId: request.params.session_id })
       },

@@ -2,16 +2,15 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { TellOutcomeCommand } from '../../../commands/tell-outcome.ts'
 import type { FindSession } from '../../../queries/find-session.ts'
-import type { Delegate } from '../../security/delegate.ts'
 import { refusals } from '../errors/responses.ts'
 import { pathId, pathName, pathSessionId } from '../wire/fields.ts'
+import { bodyOnBehalfOf } from '../wire/on-behalf-of.ts'
 
 type Uses = {
   tellOutcome: TellOutcomeCommand
   findSession: FindSession
   /** Goes on with a run that the views show to have something to go on with; resolves once it does. */
   goOn(runId: string): Promise<void>
-  delegate: Delegate
 }
 
 /** Characters of a result: it is in the context of each model call that follows. */
@@ -29,7 +28,7 @@ const told = z
       .max(128)
       .nullish()
       .describe('Of the arguments that were looked at; required where calls in doubt share an id'),
-    on_behalf_of: z.string().min(1).nullish(),
+    ...bodyOnBehalfOf.shape,
   })
   .refine(({ outcome, result }) => outcome === 'done' || (result ?? undefined) === undefined, {
     path: ['result'],
@@ -38,12 +37,12 @@ const told = z
 
 /** What came of calls in doubt (docs/contract/approvals.md#calls-in-doubt). */
 export const toolOutcomeRoutes =
-  ({ tellOutcome, findSession, goOn, delegate }: Uses): FastifyPluginAsyncZod =>
+  ({ tellOutcome, findSession, goOn }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     http.post(
       '/sessions/:session_id/runs/:run_id/tools/:tool_id/outcome',
       {
-        config: { scopes: ['approvals:decide'] },
+        config: { scopes: ['approvals:decide'], delegates: 'body' },
         schema: {
           tags: ['approvals'],
           summary: 'Tell whether a call in doubt was made; its turn goes on',
@@ -71,8 +70,8 @@ export const toolOutcomeRoutes =
       },
       async (request) => {
         const { session_id, run_id, tool_id } = request.params
-        const { outcome, result, arguments_digest, on_behalf_of } = request.body
-        const { call, viewer } = await delegate(request, on_behalf_of)
+        const { outcome, result, arguments_digest } = request.body
+        const { call, viewer } = request.delegated
         const { organizationId } = request.access
         await findSession({ organizationId, viewer, sessionId: session_id })
         const { goesOn } = await tellOutcome(

@@ -2,22 +2,21 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { FindAgents } from '../../../queries/find-agents.ts'
 import { requireActive } from '../../domain/agent/runnable.ts'
-import type { Delegate } from '../../security/delegate.ts'
 import type { RequireSubscription } from '../../turns/begin/require-subscription.ts'
 import type { WarmAgents } from '../../turns/begin/warm-agents.ts'
 import { requireFor } from '../checks/authenticate.ts'
 import { refusals } from '../errors/responses.ts'
 import { orAbsent } from '../wire/fields.ts'
+import { bodyOnBehalfOf } from '../wire/on-behalf-of.ts'
 
 type Uses = {
   warmAgents: WarmAgents
   findAgents: FindAgents
-  delegate: Delegate
   requireSubscription: RequireSubscription
 }
 
 const body = z
-  .object({ on_behalf_of: orAbsent(z.string().min(1)), agent_id: orAbsent(z.uuid()) })
+  .object({ ...bodyOnBehalfOf.shape, agent_id: orAbsent(z.uuid()) })
   .nullish()
   .transform((sent) => sent ?? { on_behalf_of: undefined, agent_id: undefined })
 
@@ -44,12 +43,12 @@ const scopesIn = (sent: unknown): string[] => {
 
 /** POST /api/external/v1/warmup: no model is called, nothing is charged. */
 export const warmupRoutes =
-  ({ warmAgents, findAgents, delegate, requireSubscription }: Uses): FastifyPluginAsyncZod =>
+  ({ warmAgents, findAgents, requireSubscription }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     http.post(
       '/warmup',
       {
-        config: { group: 'chat', scopes: ['orchestrator:invoke'] },
+        config: { group: 'chat', scopes: ['orchestrator:invoke'], delegates: 'body' },
         preValidation: async (request) => requireFor(request, scopesIn(request.body)),
         schema: {
           tags: ['chat'],
@@ -74,8 +73,8 @@ export const warmupRoutes =
         },
       },
       async (request) => {
-        const { on_behalf_of, agent_id } = request.body
-        const { call, viewer } = await delegate(request, on_behalf_of)
+        const { agent_id } = request.body
+        const { call, viewer } = request.delegated
         await requireSubscription(request.access)
         const { agents } = await findAgents(call.organizationId, { agentId: agent_id })
         const agent = agent_id ? requireActive(agents.get(agent_id)) : undefined

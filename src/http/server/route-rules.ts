@@ -13,6 +13,8 @@ export type RouteRules = {
    * `role_required`, or with the code named here.
    */
   managers?: true | 'organization_access_denied'
+  /** A call may act for the user whom `on_behalf_of` names in the query or in the body. */
+  delegates?: 'query' | 'body'
   /** Answers with an event stream, always or when the body asks for one. */
   streams?: 'always' | 'asked'
   /** Answers with one JSON document a line (application/x-ndjson) when the client accepts that. */

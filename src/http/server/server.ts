@@ -9,12 +9,14 @@ import { refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { Access, FindAccess } from '../../security/access.ts'
+import type { Delegate } from '../../security/delegate.ts'
 import type { WatchAccess } from '../../security/watch-access.ts'
 import './route-rules.ts'
 import type { Admit } from '../checks/admission.ts'
 import { bodyRoom, forgetBody } from '../checks/body-room.ts'
 import type { BoundConnection } from '../checks/connection-bounds.ts'
 import { allowOrigins } from '../checks/cors.ts'
+import { delegation } from '../checks/delegation.ts'
 import { tlsFrom } from '../checks/https.ts'
 import { type IdempotencyUses, idempotency } from '../checks/idempotency.ts'
 import { orderOfChecks } from '../checks/order.ts'
@@ -60,6 +62,7 @@ type Options = {
   /** Called with the code of every refusal. */
   countRefusal: Refusing['countRefusal']
   idempotency: IdempotencyUses
+  delegate: Delegate
   keepAliveMs: number
   /** Comes before all other checks of a request. */
   boundConnection: BoundConnection
@@ -170,6 +173,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   http.register(async (keyed) => {
     keyed.addHook('onRequest', checks)
     keyed.addHook('preParsing', bodyRoom())
+    delegation(keyed, options.delegate)
     idempotency(keyed, options.idempotency)
     for (const [prefix, plugins] of Object.entries(routes))
       for (const plugin of plugins) keyed.register(named(plugin, prefix), { prefix })

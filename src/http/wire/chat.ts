@@ -9,6 +9,7 @@ import { clientToolFields, toolCall } from './client-tools.ts'
 import { haveFewFiles, partBounds, tooManyFiles, userContent } from './content-parts.ts'
 import { modelName, orAbsent, sessionId } from './fields.ts'
 import { modelSettingFields, never, notOffered, unsupportedFields } from './model-settings.ts'
+import { bodyOnBehalfOf } from './on-behalf-of.ts'
 
 const text = z.object({ type: z.literal('text'), text: z.string() })
 
@@ -63,7 +64,7 @@ export const chatBody = z.object({
   model: orAbsent(modelName),
   stream: z.boolean().nullish(),
   session_id: orAbsent(sessionId),
-  on_behalf_of: orAbsent(z.string().min(1)),
+  ...bodyOnBehalfOf.shape,
   session_hidden: orAbsent(z.boolean()),
   ...clientToolFields,
   target_agent_id: orAbsent(z.uuid()),

@@ -5,6 +5,7 @@ import { schemaFields } from './answer-format.ts'
 import { allowedMode, functionFields, functionName, mostTools, toolsOf } from './client-tools.ts'
 import { modelName, orAbsent, sessionId } from './fields.ts'
 import { modelSettingFields, never, notOffered, unsupportedFields } from './model-settings.ts'
+import { bodyOnBehalfOf } from './on-behalf-of.ts'
 import { responseInput, type SaidItem } from './response-input.ts'
 import { chatMessagesOf } from './said-items.ts'
 import type { TurnSent } from './turn-asked.ts'
@@ -142,7 +143,7 @@ export const responsesBody = z.object({
     'Conversations are not compacted',
   ),
   moderation: unsupportedFields.moderation,
-  on_behalf_of: orAbsent(z.string().min(1)),
+  ...bodyOnBehalfOf.shape,
   session_hidden: orAbsent(z.boolean()),
   target_agent_id: orAbsent(z.uuid()),
 })

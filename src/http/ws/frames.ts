@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { pendingApprovals } from '../wire/approvals.ts'
 import { userContent } from '../wire/content-parts.ts'
 import { orAbsent, sessionId } from '../wire/fields.ts'
-
-const onBehalfOf = orAbsent(z.string().min(1))
+import { bodyOnBehalfOf } from '../wire/on-behalf-of.ts'
 
 /**
  * Frames that a client sends, by `type` (docs/contract/websocket.md). Unknown fields are tolerated,
@@ -15,7 +14,7 @@ export const incoming = {
     content: userContent,
     session_id: orAbsent(sessionId),
     target_agent_id: orAbsent(z.uuid()),
-    on_behalf_of: onBehalfOf,
+    ...bodyOnBehalfOf.shape,
     session_hidden: orAbsent(z.boolean()),
   }),
   cancel: z.object({ session_id: orAbsent(sessionId) }),
@@ -24,7 +23,7 @@ export const incoming = {
     filename: z.string().min(1),
     content: z.string(),
     content_type: orAbsent(z.string().min(1)),
-    on_behalf_of: onBehalfOf,
+    ...bodyOnBehalfOf.shape,
   }),
   ping: z.object({}),
 }
