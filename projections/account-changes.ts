@@ -35,8 +35,12 @@ type Place = { userId: string; organizationId: string; position: number }
 export const accountChangeId = ({ userId, organizationId, position }: Place): string =>
   `${userId}/${organizationId}/${position}`
 
-/** What an event has changed of the account; undefined: nothing. */
-const changes: Readonly<Record<string, (data: unknown) => AccountChange | undefined>> = {
+const events = { ...accountEvents, ...memberEvents, ...userEvents }
+
+type ChangeOf = (data: unknown) => AccountChange | undefined
+
+/** The change of the account that an event records; undefined: none. */
+const changes = {
   CreditsGranted(data) {
     const { amount } = accountEvents.CreditsGranted.parse(data)
     return amount === 0 ? undefined : { kind: 'credits', amount }
@@ -46,7 +50,7 @@ const changes: Readonly<Record<string, (data: unknown) => AccountChange | undefi
     plan: userEvents.SubscriptionChanged.parse(data).plan,
   }),
   IdentityLinked: () => ({ kind: 'identity' }),
-}
+} satisfies Record<string, ChangeOf>
 
 type Memberships = readonly string[]
 
@@ -57,21 +61,43 @@ const joined = (organizations: Memberships, { metadata }: RecordedEvent): Member
 const left = (organizations: Memberships, { metadata }: RecordedEvent): Memberships =>
   organizations.filter((one) => one !== metadata.organization_id)
 
-/** What an event makes of the organizations of which a user is an active member. */
-const memberships: Readonly<Record<string, typeof joined>> = {
+/** The organizations of which a user is an active member, after an event. */
+const memberships = {
   MemberAdded: (organizations, event) =>
     memberEvents.MemberAdded.parse(event.data).status === 'active'
       ? joined(organizations, event)
       : organizations,
   MemberActivated: joined,
   MemberRemoved: left,
-}
+} satisfies Record<string, typeof joined>
 
 const told = 'MemberAccountChanged'
+
+type Handled = keyof typeof changes | keyof typeof memberships | typeof told
+
+const ignores: { readonly [T in Exclude<keyof typeof events, Handled>]: true } = {
+  CreditsReserved: true,
+  CreditsSettled: true,
+  ReservationReleased: true,
+  BackingAllowed: true,
+  InvitationDeclined: true,
+  MemberRoleChanged: true,
+  PersonalDataErased: true,
+  UserRegistered: true,
+  AddressChanged: true,
+  UserInvited: true,
+  InvitationsSettled: true,
+  CurrentOrganizationChanged: true,
+  AccountErased: true,
+}
+
+const changeOf: Readonly<Record<string, ChangeOf>> = changes
+const membershipsAfter: Readonly<Record<string, typeof joined>> = memberships
 const inMembership = (type: string): boolean => type === told || Object.hasOwn(memberships, type)
 
 const stored: StoredFold<MembershipsView> = {
-  events: { ...accountEvents, ...memberEvents, ...userEvents },
+  events,
+  ignores,
 
   id({ type, stream }) {
     if (inMembership(type)) return idIn(stream)
@@ -91,8 +117,8 @@ const stored: StoredFold<MembershipsView> = {
         if (!others.delete(id)) others.set(id, { id, document: undefined })
         continue
       }
-      organizations = memberships[type]?.(organizations, event) ?? organizations
-      const change = changes[type]?.(data)
+      organizations = membershipsAfter[type]?.(organizations, event) ?? organizations
+      const change = changeOf[type]?.(data)
       if (!change) continue
       for (const organizationId of organizations) {
         // It is in that organization's own history.

@@ -9,7 +9,7 @@ import {
 } from '../src/domain/account/reservations.ts'
 import { saturate } from '../src/domain/amounts.ts'
 import { flag, id, incomplete, micro, text, timestamp } from './fields.ts'
-import { type Projection, platformIdIn } from './projection.ts'
+import { platformIdIn, projection } from './projection.ts'
 
 /** Amounts in micro-credits. What may be spent is `balance` less all that is `held`. */
 const accountView = z.object({
@@ -65,7 +65,7 @@ const opened = (id: string, at: string): AccountView =>
   viewOf({ user_id: id, balance: 0 }, noReservations, at)
 
 /** The first event of an account creates its document: no event opens an account. */
-export const accounts: Projection<AccountView, typeof accountEvents> = {
+export const accounts = projection<AccountView, typeof accountEvents>()({
   name: 'accounts',
   schema: accountView,
   categories: ['account'],
@@ -85,4 +85,5 @@ export const accounts: Projection<AccountView, typeof accountEvents> = {
       closed(view, data.runId, data.amount, metadata.at),
     ReservationReleased: (view, { data, metadata }) => closed(view, data.runId, 0, metadata.at),
   },
-}
+  ignores: {},
+})

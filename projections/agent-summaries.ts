@@ -3,7 +3,7 @@ import { credentialsNamed } from '../src/domain/agent/credential-names.ts'
 import { type AgentConfigEvent, agentEvents, agentTypes } from '../src/domain/agent/events.ts'
 import { credentialLimit } from '../src/domain/credential/credential-limit.ts'
 import { id, incomplete, place, text, timestamp } from './fields.ts'
-import type { Projection } from './projection.ts'
+import { projection } from './projection.ts'
 
 /** An agent without its large fields, for lists and look-ups of many agents. */
 export const agentSummary = z.object({
@@ -47,7 +47,7 @@ const ofServers = (mcpServers: Servers) => ({
   server_credentials: credentialNames({ tools: [], mcpServers }),
 })
 
-export const agentSummaries: Projection<AgentSummary, typeof agentEvents> = {
+export const agentSummaries = projection<AgentSummary, typeof agentEvents>()({
   name: 'agent_summaries',
   schema: agentSummary,
   categories: ['squad'],
@@ -99,4 +99,5 @@ export const agentSummaries: Projection<AgentSummary, typeof agentEvents> = {
     }),
   },
   removes: ['AgentDeleted'],
-}
+  ignores: {},
+})

@@ -7,7 +7,7 @@ import {
 } from '../src/domain/agent/events.ts'
 import { agentServers, agentTools, shownServers, shownTools } from './agent-tools.ts'
 import { count, id, incomplete, text, timestamp } from './fields.ts'
-import type { Projection } from './projection.ts'
+import { projection } from './projection.ts'
 
 const credentialWords = z.object({
   name: text,
@@ -133,7 +133,7 @@ const changed = (view: AgentView, change: Change, at: string): AgentView => {
   }
 }
 
-export const agents: Projection<AgentView, typeof agentEvents> = {
+export const agents = projection<AgentView, typeof agentEvents>()({
   name: 'agents',
   schema: agentView,
   shown: { schema: agentView },
@@ -177,4 +177,5 @@ export const agents: Projection<AgentView, typeof agentEvents> = {
     AgentChanged: (view, { data, metadata }) => changed(view, data, metadata.at),
   },
   removes: ['AgentDeleted'],
-}
+  ignores: {},
+})

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { saturate } from '../src/domain/amounts.ts'
 import { apiKeyEvents } from '../src/domain/api-key/events.ts'
 import { count, id, incomplete, text, timestamp } from './fields.ts'
-import { idIn, type Projection } from './projection.ts'
+import { idIn, projection } from './projection.ts'
 
 /** A live or expired key; one that is revoked is not here. */
 export const apiKeyView = z.object({
@@ -26,7 +26,7 @@ export const apiKeyView = z.object({
 })
 export type ApiKeyView = z.infer<typeof apiKeyView>
 
-export const apiKeys: Projection<ApiKeyView, typeof apiKeyEvents> = {
+export const apiKeys = projection<ApiKeyView, typeof apiKeyEvents>()({
   name: 'api_keys',
   schema: apiKeyView,
   shown: {
@@ -78,4 +78,5 @@ export const apiKeys: Projection<ApiKeyView, typeof apiKeyEvents> = {
     }),
   },
   removes: ['ApiKeyRevoked'],
-}
+  ignores: {},
+})

@@ -3,7 +3,7 @@ import type { Recorded } from '../src/domain/event.ts'
 import { sealed } from '../src/domain/sealed.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
 import { incomplete, opened, place, text, timestamp } from './fields.ts'
-import { idIn, type Projection, without } from './projection.ts'
+import { idIn, projection, without } from './projection.ts'
 
 export const approvalStatuses = ['pending', 'approved', 'denied', 'expired', 'withdrawn'] as const
 
@@ -53,7 +53,7 @@ const ofStream = ({ stream, metadata }: Recorded) => ({
   equals: [metadata.organization_id, idIn(stream)],
 })
 
-export const approvals: Projection<ApprovalView, typeof sessionEvents> = {
+export const approvals = projection<ApprovalView, typeof sessionEvents>()({
   name: 'approvals',
   schema: approvalView,
   version: 2,
@@ -117,4 +117,15 @@ export const approvals: Projection<ApprovalView, typeof sessionEvents> = {
   },
   ofStream,
   clears: { SessionErased: ofStream },
-}
+  // biome-ignore format: few lines
+  ignores: {
+    SessionCreated: true, SessionVisibilityChanged: true, UserMessageSent: true, RunStarted: true,
+    RunDequeued: true, RunResumed: true, RunCleared: true, RunHandedOver: true, AgentStarted: true,
+    AgentCompleted: true, AgentRouted: true, ModelAnswered: true, ToolStarted: true,
+    ToolCompleted: true, ClientToolsCalled: true, ClientToolAnswered: true,
+    ClientToolsUnanswered: true, RunPaused: true, ToolOutcomeTold: true,
+    AssistantMessageRecorded: true, RunLimitReached: true, RunCompleted: true, RunFailed: true,
+    RunCancelled: true, RunTimedOut: true, ForkBegun: true, MessageForked: true,
+    SessionForked: true,
+  },
+})

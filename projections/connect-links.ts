@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { connectEvents } from '../src/domain/connect/events.ts'
 import type { Recorded } from '../src/domain/event.ts'
 import { id, incomplete, text, timestamp } from './fields.ts'
-import { idIn, type Projection } from './projection.ts'
+import { idIn, projection } from './projection.ts'
 
 /** A link by the hash of its token; the token itself is nowhere but in the link. */
 export const connectLinkView = z.object({
@@ -22,7 +22,7 @@ const ofUser = ({ stream, metadata }: Recorded) => ({
   equals: [metadata.organization_id, idIn(stream)],
 })
 
-export const connectLinks: Projection<ConnectLinkView, typeof connectEvents> = {
+export const connectLinks = projection<ConnectLinkView, typeof connectEvents>()({
   name: 'connect_links',
   schema: connectLinkView,
   shown: { schema: connectLinkView },
@@ -44,4 +44,5 @@ export const connectLinks: Projection<ConnectLinkView, typeof connectEvents> = {
   changes: {},
   ofStream: ofUser,
   clears: { ConnectLinksRevoked: ofUser },
-}
+  ignores: {},
+})

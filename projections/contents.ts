@@ -14,7 +14,7 @@ import {
   text,
   timestamp,
 } from './fields.ts'
-import { idIn, type Projection } from './projection.ts'
+import { idIn, projection } from './projection.ts'
 
 /** A generated content item; prompt and input stay sealed, amounts are micro-credits. */
 export const contentView = z.object({
@@ -60,7 +60,7 @@ const newest = (equals: readonly string[]) => ({ equals, orderBy: 'position' })
 /** The name of a session's data key ends with the session's id. */
 const sessionOf = ({ $sealed: key }: Sealed): string => key.slice(key.indexOf('/') + 1)
 
-export const contents: Projection<ContentView, typeof contentEvents> = {
+export const contents = projection<ContentView, typeof contentEvents>()({
   name: 'contents',
   schema: contentView,
   version: 2,
@@ -160,4 +160,5 @@ export const contents: Projection<ContentView, typeof contentEvents> = {
     }),
   },
   removes: ['ContentErased'],
-}
+  ignores: {},
+})

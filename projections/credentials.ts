@@ -3,7 +3,7 @@ import { credentialEvents } from '../src/domain/credential/events.ts'
 import type { Recorded } from '../src/domain/event.ts'
 import { sealed } from '../src/domain/sealed.ts'
 import { id, incomplete, text, timestamp } from './fields.ts'
-import { idIn, type Projection } from './projection.ts'
+import { idIn, projection } from './projection.ts'
 
 /** `value` is for the user's tools alone: no answer holds it, sealed or not. */
 export const credentialView = z.object({
@@ -32,7 +32,7 @@ const ofStream = ({ stream, metadata }: Recorded) => ({
   equals: [metadata.organization_id, idIn(stream)],
 })
 
-export const credentials: Projection<CredentialView, typeof credentialEvents> = {
+export const credentials = projection<CredentialView, typeof credentialEvents>()({
   name: 'credentials',
   schema: credentialView,
   shown: { schema: credentialView.extend({ value: withheld }) },
@@ -63,4 +63,5 @@ export const credentials: Projection<CredentialView, typeof credentialEvents> = 
   },
   removes: ['CredentialDeleted'],
   clears: { CredentialsErased: ofStream },
-}
+  ignores: {},
+})

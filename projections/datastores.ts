@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { dataStoreEvents } from '../src/domain/datastore/events.ts'
 import { fileEvents } from '../src/domain/file/events.ts'
 import { count, flag, incomplete, text, timestamp } from './fields.ts'
-import type { Projection } from './projection.ts'
+import { projection } from './projection.ts'
 
 export const datastoreView = z.object({
   datastore_id: text,
@@ -30,7 +30,7 @@ const counted = (view: DataStoreView, more: number): DataStoreView => ({
   version: view.version + 1,
 })
 
-export const datastores: Projection<DataStoreView, typeof events> = {
+export const datastores = projection<DataStoreView, typeof events>()({
   name: 'datastores',
   schema: datastoreView,
   shown: { schema: datastoreView },
@@ -62,4 +62,10 @@ export const datastores: Projection<DataStoreView, typeof events> = {
     UploadRemoved: (view, { data }) => (data.completed ? counted(view, -1) : view),
   },
   removes: ['DataStoreCleared'],
-}
+  // biome-ignore format: few lines
+  ignores: {
+    UploadsBegun: true, UploadsFinished: true, UploadReceived: true, UploadRequeued: true,
+    UploadProcessingStarted: true, UploadIndexingStarted: true, UploadRereadingStarted: true,
+    UploadFailed: true, UploadErased: true,
+  },
+})

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sessionEvents } from '../src/domain/session/events.ts'
 import { count, incomplete, text, timestamp } from './fields.ts'
-import { idIn, type Projection } from './projection.ts'
+import { idIn, projection } from './projection.ts'
 import { sessionDocumentId } from './sessions.ts'
 
 /** A fork whose messages are being copied: what it takes to go on with it, or to erase it. */
@@ -22,7 +22,7 @@ const forkView = z.object({
 })
 export type ForkView = z.infer<typeof forkView>
 
-export const forks: Projection<ForkView, typeof sessionEvents> = {
+export const forks = projection<ForkView, typeof sessionEvents>()({
   name: 'forks',
   schema: forkView,
   categories: ['session'],
@@ -49,4 +49,15 @@ export const forks: Projection<ForkView, typeof sessionEvents> = {
   },
   changes: {},
   removes: ['SessionForked', 'SessionErased'],
-}
+  // biome-ignore format: few lines
+  ignores: {
+    SessionCreated: true, SessionVisibilityChanged: true, UserMessageSent: true, RunStarted: true,
+    RunDequeued: true, RunResumed: true, RunCleared: true, RunHandedOver: true, AgentStarted: true,
+    AgentCompleted: true, AgentRouted: true, ModelAnswered: true, ToolStarted: true,
+    ToolCompleted: true, ClientToolsCalled: true, ClientToolAnswered: true,
+    ClientToolsUnanswered: true, ApprovalRequested: true, ApprovalDecided: true,
+    ApprovalExpired: true, ApprovalWithdrawn: true, RunPaused: true, ToolOutcomeTold: true,
+    AssistantMessageRecorded: true, RunLimitReached: true, RunCompleted: true, RunFailed: true,
+    RunCancelled: true, RunTimedOut: true, MessageForked: true,
+  },
+})

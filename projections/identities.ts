@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { userEvents } from '../src/domain/user/events.ts'
 import { id, incomplete, text } from './fields.ts'
-import { type Projection, platformIdIn } from './projection.ts'
+import { platformIdIn, projection } from './projection.ts'
 
 /** The account that an identity was linked to first. */
 export const identityView = z.object({
@@ -15,7 +15,7 @@ export type IdentityView = z.infer<typeof identityView>
 export const identityDocumentId = (provider: string, subjectHash: string): string =>
   `${subjectHash}/${provider}`
 
-export const identities: Projection<IdentityView, typeof userEvents> = {
+export const identities = projection<IdentityView, typeof userEvents>()({
   name: 'identities',
   schema: identityView,
   categories: ['user'],
@@ -34,4 +34,9 @@ export const identities: Projection<IdentityView, typeof userEvents> = {
     }),
   },
   changes: {},
-}
+  // biome-ignore format: few lines
+  ignores: {
+    UserRegistered: true, AddressChanged: true, UserInvited: true, InvitationsSettled: true,
+    CurrentOrganizationChanged: true, SubscriptionChanged: true, AccountErased: true,
+  },
+})

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { memberEvents } from '../src/domain/member/events.ts'
 import { sealed } from '../src/domain/sealed.ts'
 import { flag, id, incomplete, timestamp } from './fields.ts'
-import { idIn, type Projection } from './projection.ts'
+import { idIn, projection } from './projection.ts'
 
 export const memberView = z.object({
   organization_id: id,
@@ -27,7 +27,7 @@ export type MemberView = z.infer<typeof memberView>
 export const memberDocumentId = (organizationId: string, userId: string): string =>
   `${organizationId}/${userId}`
 
-export const members: Projection<MemberView, typeof memberEvents> = {
+export const members = projection<MemberView, typeof memberEvents>()({
   name: 'members',
   schema: memberView,
   shown: {
@@ -61,4 +61,5 @@ export const members: Projection<MemberView, typeof memberEvents> = {
     MemberRoleChanged: (view, { data }) => ({ ...view, role: data.role }),
   },
   removes: ['MemberRemoved', 'InvitationDeclined'],
-}
+  ignores: { MemberAccountChanged: true, PersonalDataErased: true },
+})

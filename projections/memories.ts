@@ -3,7 +3,7 @@ import type { Recorded } from '../src/domain/event.ts'
 import { memoryEvents } from '../src/domain/memory/events.ts'
 import { sealed } from '../src/domain/sealed.ts'
 import { id, incomplete, opened, place, text, timestamp } from './fields.ts'
-import { idIn, type Projection, without } from './projection.ts'
+import { idIn, projection, without } from './projection.ts'
 
 const memoryView = z.object({
   memory_id: text,
@@ -24,7 +24,7 @@ const ofStream = ({ stream, metadata }: Recorded) => ({
 /** Internal fields, not shown to clients. */
 const inner = { position: true } as const
 
-export const memories: Projection<MemoryView, typeof memoryEvents> = {
+export const memories = projection<MemoryView, typeof memoryEvents>()({
   name: 'memories',
   schema: memoryView,
   version: 2,
@@ -50,4 +50,5 @@ export const memories: Projection<MemoryView, typeof memoryEvents> = {
   changes: {},
   removes: ['MemoryForgotten'],
   clears: { MemoriesErased: ofStream },
-}
+  ignores: {},
+})

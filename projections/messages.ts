@@ -3,7 +3,7 @@ import type { Recorded, Seen } from '../src/domain/event.ts'
 import { sealed } from '../src/domain/sealed.ts'
 import { type MessagePart, messagePart, sessionEvents } from '../src/domain/session/events.ts'
 import { count, incomplete, opened, text, timestamp } from './fields.ts'
-import { idIn, type Projection } from './projection.ts'
+import { idIn, projection } from './projection.ts'
 
 /** A file of a message; its blob is sealed under the key that seals the message's text. */
 export const messagePartView = z.object({
@@ -74,7 +74,7 @@ const ofStream = ({ stream, metadata }: Recorded) => ({
   equals: [metadata.organization_id, idIn(stream)],
 })
 
-export const messages: Projection<MessageView, typeof sessionEvents> = {
+export const messages = projection<MessageView, typeof sessionEvents>()({
   name: 'messages',
   schema: messageView,
   shown: {
@@ -141,4 +141,14 @@ export const messages: Projection<MessageView, typeof sessionEvents> = {
   changes: {},
   ofStream,
   clears: { SessionErased: ofStream },
-}
+  // biome-ignore format: few lines
+  ignores: {
+    SessionCreated: true, SessionVisibilityChanged: true, RunStarted: true, RunDequeued: true,
+    RunResumed: true, RunCleared: true, RunHandedOver: true, AgentStarted: true,
+    AgentCompleted: true, AgentRouted: true, ModelAnswered: true, ToolStarted: true,
+    ToolCompleted: true, ClientToolsCalled: true, ClientToolsUnanswered: true,
+    ApprovalRequested: true, ApprovalDecided: true, ApprovalExpired: true, ApprovalWithdrawn: true,
+    RunPaused: true, ToolOutcomeTold: true, RunLimitReached: true, RunCompleted: true,
+    RunFailed: true, RunCancelled: true, RunTimedOut: true, ForkBegun: true, SessionForked: true,
+  },
+})

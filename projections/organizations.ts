@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { organizationEvents } from '../src/domain/organization/events.ts'
 import { id, incomplete, text, timestamp } from './fields.ts'
-import { idIn, type Projection } from './projection.ts'
+import { idIn, projection } from './projection.ts'
 
 export const organizationView = z.object({
   organization_id: id,
@@ -24,7 +24,7 @@ const owned = (view: OrganizationView, owners: string[], at: string) => ({
   updated_at: at,
 })
 
-export const organizations: Projection<OrganizationView, typeof organizationEvents> = {
+export const organizations = projection<OrganizationView, typeof organizationEvents>()({
   name: 'organizations',
   schema: organizationView,
   shown: { schema: organizationView },
@@ -64,4 +64,5 @@ export const organizations: Projection<OrganizationView, typeof organizationEven
         metadata.at,
       ),
   },
-}
+  ignores: {},
+})

@@ -46,8 +46,7 @@ export type Totals<View> = {
   moved(total: View | undefined, from: View | undefined, to: View | undefined): View | undefined
 }
 
-/** One read model: which event creates a view, which change it, which remove it. */
-export type Projection<View extends Document, Table extends EventTable> = ViewSpec &
+type Source<View extends Document, Table extends EventTable> = ViewSpec &
   Paced &
   Schema<View> & {
     /** Only where each document belongs to one organization, named in its `organization_id`. */
@@ -61,26 +60,63 @@ export type Projection<View extends Document, Table extends EventTable> = ViewSp
      * Ids of all documents of the event's stream, which an unreadable event marks. Absent: `id`
      * finds the document by the stream.
      */
-    ofStream?(event: Recorded): { index: string; equals: readonly Scalar[] }
-    /** For a document that is not there yet. */
-    creates: { [T in keyof Table]?: Handler<[event: Seen<Table, T>, id: string], View> }
-    /** For a document that is there. */
-    changes: { [T in keyof Table]?: Handler<[view: View, event: Seen<Table, T>, id: string], View> }
-    removes?: readonly (keyof Table & string)[]
+    ofStream?(event: Recorded): IndexValues
     totals?: Totals<View>
-    /** Events that remove every document with these values in an index. */
-    clears?: {
-      [T in keyof Table]?: Handler<
-        [event: Seen<Table, T>],
-        { index: string; equals: readonly Scalar[] }
-      >
-    }
   }
+
+type IndexValues = { index: string; equals: readonly Scalar[] }
+
+/** For a document that is not there yet. */
+type Creates<View, Table extends EventTable, Type extends keyof Table> = {
+  [T in Type]: Handler<[event: Seen<Table, T>, id: string], View>
+}
+/** For a document that is there. */
+type Changes<View, Table extends EventTable, Type extends keyof Table> = {
+  [T in Type]: Handler<[view: View, event: Seen<Table, T>, id: string], View>
+}
+/** Events that remove every document with these values in an index. */
+type Clears<Table extends EventTable, Type extends keyof Table> = {
+  [T in Type]: Handler<[event: Seen<Table, T>], IndexValues>
+}
+
+/** One read model: which event creates a view, which change it, which remove it. */
+export type Projection<View extends Document, Table extends EventTable> = Source<View, Table> & {
+  creates: Partial<Creates<View, Table, keyof Table>>
+  changes: Partial<Changes<View, Table, keyof Table>>
+  removes?: readonly (keyof Table & string)[]
+  clears?: Partial<Clears<Table, keyof Table>>
+  ignores: { readonly [T in keyof Table]?: true }
+}
+
+/**
+ * A projection that names each event of its table. An event that it forgets is a type error, and
+ * so is one that it both handles and ignores. The empty call is for the compiler: it infers the
+ * names only where the types of documents and events are given.
+ */
+export const projection =
+  <View extends Document, Table extends EventTable>() =>
+  <
+    Created extends keyof Table = never,
+    Changed extends keyof Table = never,
+    Removed extends keyof Table & string = never,
+    Cleared extends keyof Table = never,
+  >(
+    definition: Source<View, Table> & {
+      creates: Creates<View, Table, Created>
+      changes: Changes<View, Table, Changed>
+      removes?: readonly Removed[] & readonly Exclude<Removed, Created | Changed>[]
+      clears?: Clears<Table, Cleared>
+      ignores: { readonly [T in Exclude<keyof Table, Created | Changed | Removed | Cleared>]: true }
+    },
+  ) =>
+    definition
 
 /** Those events of a batch that go into one document are folded together. */
 export type StoredFold<View> = {
   /** Events of these types are parsed first; unreadable ones are left out. */
   events?: EventTable
+  /** Those of `events` that change no document. */
+  ignores?: Readonly<Record<string, true>>
   /** The document that an event goes into, if any. */
   id(event: RecordedEvent): string | undefined
   /**

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Recorded, Seen } from '../src/domain/event.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
 import { count, credits, flag, inCredits, incomplete, micro, text, timestamp } from './fields.ts'
-import { idIn, type Projection, without } from './projection.ts'
+import { idIn, projection, without } from './projection.ts'
 
 const { runId: _, setBy: set_by, ...limit } = sessionEvents.RunLimitReached.shape
 const limitReached = z.object({ ...limit, set_by })
@@ -136,7 +136,7 @@ const ofStream = ({ stream, metadata }: Recorded) => ({
   equals: [metadata.organization_id, idIn(stream)],
 })
 
-export const runs: Projection<RunView, typeof sessionEvents> = {
+export const runs = projection<RunView, typeof sessionEvents>()({
   name: 'runs',
   schema: runView,
   shown: { schema: shownRun, document: shown },
@@ -224,4 +224,12 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
   },
   ofStream,
   clears: { SessionErased: ofStream },
-}
+  // biome-ignore format: few lines
+  ignores: {
+    SessionCreated: true, SessionVisibilityChanged: true, UserMessageSent: true, RunCleared: true,
+    RunHandedOver: true, AgentStarted: true, AgentCompleted: true, AgentRouted: true,
+    ModelAnswered: true, ToolStarted: true, ToolCompleted: true, ClientToolsCalled: true,
+    ClientToolAnswered: true, ClientToolsUnanswered: true, ApprovalRequested: true,
+    ApprovalWithdrawn: true, ForkBegun: true, MessageForked: true, SessionForked: true,
+  },
+})

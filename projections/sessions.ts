@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { type SessionEvent, sessionEvents } from '../src/domain/session/events.ts'
 import { count, incomplete, place, text, timestamp } from './fields.ts'
-import { idIn, type Projection, without } from './projection.ts'
+import { idIn, projection, without } from './projection.ts'
 
 /**
  * A call of which it is not known whether it was made (docs/contract/approvals.md#calls-in-doubt).
@@ -126,7 +126,7 @@ const begun = (
   position,
 })
 
-export const sessions: Projection<SessionView, typeof sessionEvents> = {
+export const sessions = projection<SessionView, typeof sessionEvents>()({
   name: 'sessions',
   schema: sessionView,
   version: 2,
@@ -190,4 +190,12 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
     RunTimedOut: ended('timed_out'),
   },
   removes: ['SessionErased'],
-}
+  // biome-ignore format: few lines
+  ignores: {
+    RunCleared: true, RunHandedOver: true, AgentCompleted: true, AgentRouted: true,
+    ModelAnswered: true, ToolStarted: true, ToolCompleted: true, ClientToolsCalled: true,
+    ClientToolsUnanswered: true, ApprovalRequested: true, ApprovalDecided: true,
+    ApprovalExpired: true, ApprovalWithdrawn: true, RunLimitReached: true, ForkBegun: true,
+    MessageForked: true,
+  },
+})

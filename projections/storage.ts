@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { EventTable } from '../src/domain/aggregate.ts'
 import { contentEvents } from '../src/domain/content/events.ts'
 import { credentialEvents } from '../src/domain/credential/events.ts'
 import type { Seen } from '../src/domain/event.ts'
@@ -8,7 +7,7 @@ import { memoryEvents } from '../src/domain/memory/events.ts'
 import { type SealedPlaces, sealedPlaces } from '../src/domain/sealed-places.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
 import { count, text } from './fields.ts'
-import type { Projection } from './projection.ts'
+import { projection } from './projection.ts'
 
 /**
  * Stored bytes of a session, a generated item, an upload, a memory or a credential, or the total of
@@ -107,23 +106,21 @@ const replaced = (
     ? view
     : { ...view, bytes: view.bytes - (view[field] ?? 0) + bytes, [field]: bytes }
 
-const removes = [
-  'SessionErased',
-  'ContentErased',
-  'UploadErased',
-  'MemoryForgotten',
-  'MemoriesErased',
-  'CredentialDeleted',
-  'CredentialsErased',
-] as const satisfies readonly (keyof typeof events)[]
+/** Events that store sealed texts or files. */
+// biome-ignore format: few lines
+const storing = [
+  'UserMessageSent', 'RunStarted', 'ModelAnswered', 'ToolStarted', 'ToolCompleted',
+  'ClientToolsCalled', 'ClientToolAnswered', 'ApprovalRequested', 'ApprovalDecided', 'RunPaused',
+  'ToolOutcomeTold', 'AssistantMessageRecorded', 'MessageForked', 'ContentRequested',
+  'ContentCompleted', 'UploadReceived', 'MemoryRemembered', 'CredentialStored', 'CredentialRotated',
+] as const
 
-/** Types of events that store something. */
-const storing = Object.keys(events).filter(
-  (type) => placesByType.has(type) || ['ContentCompleted', 'UploadReceived'].includes(type),
-)
+/** The same handler for several events. */
+const each = <Type extends string, Handler>(types: readonly Type[], handler: Handler) =>
+  Object.fromEntries(types.map((type) => [type, handler])) as Record<Type, Handler>
 
 /** How much is stored for each organization. */
-export const storage: Projection<StorageView, EventTable> = {
+export const storage = projection<StorageView, typeof events>()({
   name: 'storage',
   schema: storageView,
   categories: ['session', 'content', 'file', 'memory', 'credentials'],
@@ -138,20 +135,33 @@ export const storage: Projection<StorageView, EventTable> = {
       return organization_id === undefined || bytes === 0 ? undefined : { organization_id, bytes }
     },
   },
-  id: (event) => [...partsOf(event as Event), storageTotalId(event.metadata.organization_id)],
-  creates: Object.fromEntries(storing.map((type) => [type, first])),
+  id: (event) => [...partsOf(event), storageTotalId(event.metadata.organization_id)],
+  creates: each(storing, first),
   changes: {
-    ...Object.fromEntries(storing.map((type) => [type, more])),
-    UploadIndexingStarted: (view, event) =>
-      replaced(view, 'chunks', fileEvents.UploadIndexingStarted.parse(event.data).chunksBytes),
-    UploadEmbedded: (view, event) =>
-      replaced(view, 'vectors', fileEvents.UploadEmbedded.parse(event.data).vectorsBytes),
-    UploadRereadingStarted: (view, event) =>
-      replaced(view, 'chunks', fileEvents.UploadRereadingStarted.parse(event.data).chunksBytes),
-    UploadReread: (view, event) =>
-      fileEvents.UploadReread.parse(event.data).chunksBlob === undefined
-        ? view
-        : replaced(view, 'vectors', 0),
+    ...each(storing, more),
+    UploadIndexingStarted: (view, { data }) => replaced(view, 'chunks', data.chunksBytes),
+    UploadEmbedded: (view, { data }) => replaced(view, 'vectors', data.vectorsBytes),
+    UploadRereadingStarted: (view, { data }) => replaced(view, 'chunks', data.chunksBytes),
+    UploadReread: (view, { data }) =>
+      data.chunksBlob === undefined ? view : replaced(view, 'vectors', 0),
   },
-  removes,
-}
+  removes: [
+    'SessionErased',
+    'ContentErased',
+    'UploadErased',
+    'MemoryForgotten',
+    'MemoriesErased',
+    'CredentialDeleted',
+    'CredentialsErased',
+  ],
+  // biome-ignore format: few lines
+  ignores: {
+    SessionCreated: true, SessionVisibilityChanged: true, RunDequeued: true, RunResumed: true,
+    RunCleared: true, RunHandedOver: true, AgentStarted: true, AgentCompleted: true,
+    AgentRouted: true, ClientToolsUnanswered: true, ApprovalExpired: true, ApprovalWithdrawn: true,
+    RunLimitReached: true, RunCompleted: true, RunFailed: true, RunCancelled: true,
+    RunTimedOut: true, ForkBegun: true, SessionForked: true, ContentStarted: true,
+    ContentSubmitted: true, ContentFailed: true, ContentRetryQueued: true, UploadRequeued: true,
+    UploadProcessingStarted: true, UploadCompleted: true, UploadFailed: true, UploadRemoved: true,
+  },
+})

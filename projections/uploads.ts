@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { type FileEvent, fileEvents } from '../src/domain/file/events.ts'
 import { count, flag, incomplete, place, text, timestamp } from './fields.ts'
-import { type Projection, without } from './projection.ts'
+import { projection, without } from './projection.ts'
 
 /** An upload; one that is removed is kept, unseen, until its blobs are removed too. */
 export const uploadView = z.object({
@@ -116,7 +116,7 @@ const received = (
   position,
 })
 
-export const uploads: Projection<UploadView, typeof fileEvents> = {
+export const uploads = projection<UploadView, typeof fileEvents>()({
   name: 'uploads',
   schema: uploadView,
   version: 4,
@@ -170,4 +170,5 @@ export const uploads: Projection<UploadView, typeof fileEvents> = {
     }),
   },
   removes: ['UploadErased'],
-}
+  ignores: {},
+})

@@ -4,7 +4,7 @@ import type { Seen } from '../src/domain/event.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
 import { type Durations, durations, quantile, withDuration } from './durations.ts'
 import { count, credits, inCredits, incomplete, micro, text } from './fields.ts'
-import type { Projection } from './projection.ts'
+import { projection } from './projection.ts'
 
 /** What one agent did for one user through one key on one day; null: not known. */
 export const usageView = z.object({
@@ -93,10 +93,10 @@ const counted = (view: UsageView, { type, data }: End): UsageView => ({
 const first = (event: End): UsageView => counted(begun(event), event)
 
 /** Usage stays when a session is erased: it holds nothing of what was said. */
-export const usage: Projection<UsageView, typeof sessionEvents> = {
+export const usage = projection<UsageView, typeof sessionEvents>()({
   name: 'usage',
-  pace: 'later',
   schema: usageView,
+  pace: 'later',
   shown: {
     schema: usageView
       .extend({ day: usageView.shape.day.describe('UTC'), charge: credits })
@@ -123,4 +123,15 @@ export const usage: Projection<UsageView, typeof sessionEvents> = {
     RunCancelled: counted,
     RunTimedOut: counted,
   },
-}
+  // biome-ignore format: few lines
+  ignores: {
+    SessionCreated: true, SessionVisibilityChanged: true, UserMessageSent: true, RunStarted: true,
+    RunDequeued: true, RunResumed: true, RunCleared: true, RunHandedOver: true, AgentStarted: true,
+    AgentCompleted: true, AgentRouted: true, ModelAnswered: true, ToolStarted: true,
+    ToolCompleted: true, ClientToolsCalled: true, ClientToolAnswered: true,
+    ClientToolsUnanswered: true, ApprovalRequested: true, ApprovalDecided: true,
+    ApprovalExpired: true, ApprovalWithdrawn: true, RunPaused: true, ToolOutcomeTold: true,
+    AssistantMessageRecorded: true, RunLimitReached: true, ForkBegun: true, MessageForked: true,
+    SessionForked: true, SessionErased: true,
+  },
+})

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { sealed } from '../src/domain/sealed.ts'
 import { userEvents } from '../src/domain/user/events.ts'
 import { id, incomplete, text, timestamp } from './fields.ts'
-import { type Projection, platformIdIn } from './projection.ts'
+import { platformIdIn, projection } from './projection.ts'
 
 /** Email and name stay sealed; queries open them. */
 const userView = z.object({
@@ -22,7 +22,7 @@ const userView = z.object({
 })
 export type UserView = z.infer<typeof userView>
 
-export const users: Projection<UserView, typeof userEvents> = {
+export const users = projection<UserView, typeof userEvents>()({
   name: 'users',
   schema: userView,
   categories: ['user'],
@@ -58,4 +58,5 @@ export const users: Projection<UserView, typeof userEvents> = {
     }),
     SubscriptionChanged: (view, { data }) => ({ ...view, plan: data.plan }),
   },
-}
+  ignores: { UserInvited: true, InvitationsSettled: true, AccountErased: true },
+})

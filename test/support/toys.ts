@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { AnyProjection, Projection } from '../../projections/projection.ts'
-import { idIn } from '../../projections/projection.ts'
+import { type AnyProjection, idIn, projection } from '../../projections/projection.ts'
 
 /** Toy read models over toy streams, for what runs projections: boxes that hold things. */
 export const boxEvents = {
@@ -12,13 +11,10 @@ export const boxEvents = {
   BoxPainted: z.object({ colour: z.string() }),
 }
 
-type Table = typeof boxEvents
-
 const box = z.object({ id: z.string(), owner: z.string(), weight: z.number(), steps: z.int() })
-type Box = z.infer<typeof box>
 
 /** A document for each box; an owner who leaves takes all boxes along. */
-export const boxes: Projection<Box, Table> = {
+export const boxes = projection<z.infer<typeof box>, typeof boxEvents>()({
   name: 'boxes',
   schema: box,
   indexes: { of_owner: { equals: ['owner'] } },
@@ -35,13 +31,13 @@ export const boxes: Projection<Box, Table> = {
   },
   removes: ['BoxBurnt'],
   clears: { OwnerLeft: ({ data }) => ({ index: 'of_owner', equals: [data.owner] }) },
-}
+  ignores: { ThingTaken: true, BoxPainted: true },
+})
 
 const thing = z.object({ thing: z.string(), place: z.object({ box: z.string() }), put: z.int() })
-type Thing = z.infer<typeof thing>
 
 /** A document for each thing, in the box it was put into last. */
-export const things: Projection<Thing, Table> = {
+export const things = projection<z.infer<typeof thing>, typeof boxEvents>()({
   name: 'things',
   schema: thing,
   indexes: { in_box: { equals: ['place.box'], orderBy: 'thing' } },
@@ -60,13 +56,13 @@ export const things: Projection<Thing, Table> = {
   },
   removes: ['ThingTaken'],
   clears: { BoxBurnt: ({ stream }) => ({ index: 'in_box', equals: [idIn(stream)] }) },
-}
+  ignores: { BoxOpened: true, OwnerLeft: true, BoxPainted: true },
+})
 
 const count = z.object({ events: z.int(), last: z.int() })
-type Count = z.infer<typeof count>
 
 /** Two documents an event is about at once: the owner's tally and everybody's. */
-export const tallies: Projection<Count, Table> = {
+export const tallies = projection<z.infer<typeof count>, typeof boxEvents>()({
   name: 'tallies',
   schema: count,
   indexes: {},
@@ -82,6 +78,7 @@ export const tallies: Projection<Count, Table> = {
     ThingPut: ({ events }, { position }) => ({ events: events + 1, last: position }),
     OwnerLeft: ({ events }, { position }) => ({ events: events + 1, last: position }),
   },
-}
+  ignores: { ThingTaken: true, BoxBurnt: true, BoxPainted: true },
+})
 
 export const toys: readonly AnyProjection[] = [boxes, things, tallies]
