@@ -20,7 +20,7 @@ export type DeleteDatastore = {
 
 /**
  * Deletes a DataStore: it is invisible at once. Its route then removes its files and waits for it
- * (clear-datastore.ts, by way of src/reactors/index-uploads.ts); after a crash the reactor does.
+ * (clear-datastore.ts, by way of src/workers/index-uploads.ts); after a crash the worker does.
  * @throws datastore_not_found, datastore_in_use
  */
 export const deleteDatastore =

@@ -8,10 +8,10 @@ import { consentedHosts } from '../event-sourcing/consented-hosts.ts'
 import { workMetrics } from '../http/server/work-metrics.ts'
 import { keepAliveMs as silenceMs } from '../http/streams/sse.ts'
 import type { SocketTimes } from '../http/ws/connection.ts'
+import { keyUsageMeter } from '../metering/key-usage-meter.ts'
+import { readMeter } from '../metering/read-meter.ts'
+import { refusalMeter } from '../metering/refusal-meter.ts'
 import type { Clock } from '../ports/clock.ts'
-import { keyUsageMeter } from '../reactors/meter-key-usage.ts'
-import { readMeter } from '../reactors/meter-reads.ts'
-import { refusalMeter } from '../reactors/meter-refusals.ts'
 import { watchedKeys } from '../security/watched-keys.ts'
 import { bufferBudget } from '../support/buffer-budget.ts'
 import { opening } from '../support/disposal.ts'
@@ -413,7 +413,7 @@ export const app = (config: Config, options: Options) =>
           changeAgent: commands.changeAgent,
           createApiKey: commands.createApiKey,
           createDatastore: commands.createDatastore,
-          uploadAndIndex: knowledge.uploadAndIndex,
+          uploadAndEnqueue: knowledge.uploadAndEnqueue,
         })
         if (made) await waitForPosition(made.position)
         if (made) await knowledge.indexed(indexedWithinMs)

@@ -18,7 +18,7 @@ import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { Projector } from '../projector/projector.ts'
-import { generateContent } from '../reactors/generate-content.ts'
+import type { Delegate } from '../security/delegate.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Secrets } from '../security/secrets.ts'
 import { signedLinks } from '../security/signed-links.ts'
@@ -27,6 +27,8 @@ import { contentGeneration } from '../tools/request-content.ts'
 import type { RequireSubscription } from '../turns/begin/require-subscription.ts'
 import type { StorageQuotas } from '../turns/begin/storage-quotas.ts'
 import { eraseContents } from '../turns/erase/erase-contents.ts'
+import { generateContent } from '../workers/generate-content.ts'
+import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 import type { InternalCommands, RouteCommands } from './route-commands.ts'
 
@@ -86,7 +88,7 @@ export const contentPart = (uses: Uses) => {
     : offlineContentProvider()
   const links = signedLinks({ key: uses.linkKey, clock })
   const linksOf = fileLinks({ links, publicUrl })
-  const reactor = generateContent({
+  const worker = generateContent({
     contents,
     changes: uses.changes,
     provider,
@@ -111,7 +113,7 @@ export const contentPart = (uses: Uses) => {
   const shown = { contents, open: vault.open }
   return {
     /** How many contents wait or are generated. */
-    queued: reactor.length,
+    queued: worker.length,
     /** How agents request content. */
     generation: contentGeneration({
       requestContent: commands.requestContent,
@@ -148,12 +150,12 @@ export const contentPart = (uses: Uses) => {
         findMessageFile: findMessageFile({ messages, open: vault.open }),
         blobs,
       }),
-      contentWebhookRoutes({ links, wake: reactor.wake }),
+      contentWebhookRoutes({ links, wake: worker.wake }),
     ],
     /** Takes up work that waits. */
-    sweep: reactor.sweep,
+    sweep: worker.sweep,
     async close() {
-      await reactor.stop()
+      await worker.stop()
       await outbound.close()
     },
   }

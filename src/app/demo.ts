@@ -14,9 +14,9 @@ import { emailStream } from '../domain/email/email.ts'
 import type { Load } from '../event-sourcing/transactor.ts'
 import { type Call, systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { UploadAndIndex } from '../reactors/upload-and-index.ts'
 import type { Secrets } from '../security/secrets.ts'
 import { demoScope, idFor } from '../support/ids.ts'
+import type { UploadAndEnqueue } from '../workers/upload-and-enqueue.ts'
 import { demoHandbook } from './demo-handbook.ts'
 
 type Uses = {
@@ -30,7 +30,7 @@ type Uses = {
   changeAgent: ChangeAgentCommand
   createApiKey: CreateApiKeyCommand
   createDatastore: CreateDatastoreCommand
-  uploadAndIndex: UploadAndIndex
+  uploadAndEnqueue: UploadAndEnqueue
 }
 
 const owner = { email: 'owner@demo.invalid', name: 'Demo Owner' }
@@ -91,7 +91,7 @@ const callAt = (at: Date): Call => ({ ...systemCall('demo', at), scope: demoScop
 export const seedDemo = async (uses: Uses) => {
   const { isEmptyStore, load, clock, hashEmail } = uses
   const { createOrganization, createAgent, changeAgent, createApiKey } = uses
-  const { createDatastore, uploadAndIndex } = uses
+  const { createDatastore, uploadAndEnqueue } = uses
   const call = callAt(clock.now())
   const keyId = idFor(clock, call, 'key')
   const organizationId = idFor(clock, call, 'organization')
@@ -107,7 +107,7 @@ export const seedDemo = async (uses: Uses) => {
     call,
   )
   const { datastoreId } = await createDatastore(library, inside)
-  await uploadAndIndex({ datastoreId, files: [handbook()] }, inside)
+  await uploadAndEnqueue({ datastoreId, files: [handbook()] }, inside)
   for (const agent of team) {
     const datastoreIds = agent.name === 'Librarian' ? [datastoreId] : []
     await createAgent({ ...agent, datastoreIds }, inside)

@@ -6,10 +6,6 @@ import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { UndeliveredRuns } from '../ports/undelivered-runs.ts'
 import type { Projector } from '../projector/projector.ts'
-import { closeOrphans } from '../reactors/close-orphans.ts'
-import { finishForks } from '../reactors/finish-forks.ts'
-import { goOnWithRuns } from '../reactors/go-on-with-runs.ts'
-import { tellOrganizations } from '../reactors/tell-organizations.ts'
 import type { WarmAgents } from '../turns/begin/warm-agents.ts'
 import type { ForkSessions } from '../turns/fork/fork-sessions.ts'
 import type { RunNames } from '../turns/resume/close-run.ts'
@@ -17,6 +13,10 @@ import type { OrphanRuns } from '../turns/resume/orphan-runs.ts'
 import { recordedCost } from '../turns/resume/recorded-cost.ts'
 import type { ResumeOrClose } from '../turns/resume/resume-or-close.ts'
 import type { Turns } from '../turns/run/turns.ts'
+import { finishForks } from '../workers/finish-forks.ts'
+import { recordAccountChanges } from '../workers/record-account-changes.ts'
+import { recoverRuns } from '../workers/recover-runs.ts'
+import { resumeDecidedRuns } from '../workers/resume-decided-runs.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 import type { Stores } from './stores.ts'
@@ -61,7 +61,7 @@ const refoldLookMs = 100
 export const housekeeping = (uses: Uses) => {
   const { commands, views, stores, projecting, turns, warmAgents, answers } = uses
   const { content, knowledge, leases, clock, node, log } = uses
-  const orphans = closeOrphans({
+  const orphans = recoverRuns({
     runs: views.runs,
     contents: views.contents,
     accounts: views.accounts,
@@ -87,7 +87,7 @@ export const housekeeping = (uses: Uses) => {
     log,
   })
 
-  const decidedRuns = goOnWithRuns({
+  const decidedRuns = resumeDecidedRuns({
     approvals: views.approvals,
     runs: views.runs,
     expireApproval: commands.expireApproval,
@@ -98,7 +98,7 @@ export const housekeeping = (uses: Uses) => {
     log,
   })
 
-  const tellOfAccounts = tellOrganizations({
+  const tellOfAccounts = recordAccountChanges({
     accountChanges: views.accountChanges,
     recordAccountChange: commands.recordAccountChange,
     waitForPosition: (position) => projecting.waitForPosition(position, shownWithinMs),

@@ -23,15 +23,16 @@ import type { Log } from '../ports/log.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import { documentReader } from '../rag/document-reader.ts'
 import { knowledgeIn } from '../rag/knowledge.ts'
-import { embedUploads } from '../reactors/embed-uploads.ts'
-import { indexUploads } from '../reactors/index-uploads.ts'
-import { rereadUploads } from '../reactors/reread-uploads.ts'
-import { uploadAndIndex } from '../reactors/upload-and-index.ts'
 import type { Delegate } from '../security/delegate.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { openSpool } from '../security/spool.ts'
 import { fileKey } from '../support/ids.ts'
 import type { StorageQuotas } from '../turns/begin/storage-quotas.ts'
+import { embedUploads } from '../workers/embed-uploads.ts'
+import { indexUploads } from '../workers/index-uploads.ts'
+import { rereadUploads } from '../workers/reread-uploads.ts'
+import { uploadAndEnqueue } from '../workers/upload-and-enqueue.ts'
+import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 import type { InternalCommands, RouteCommands } from './route-commands.ts'
 
@@ -91,7 +92,7 @@ export const knowledgePart = async (uses: Uses) => {
   }
 
   const reader = documentReader()
-  // When one reactor has worked on an upload, the other looks whether there is work for it.
+  // After one worker has worked on an upload, the other checks it for work of its own.
   const embedding =
     embedder &&
     embedUploads({
@@ -151,9 +152,9 @@ export const knowledgePart = async (uses: Uses) => {
     embedding: embedder && embedding && { embedder, lacking: embedding.add },
     log,
   })
-  const upload = uploadAndIndex({
+  const upload = uploadAndEnqueue({
     uploadFiles: routeCommands.uploadFiles,
-    index: indexing.add,
+    enqueue: indexing.add,
   })
   const oneDatastore = getDatastore(datastores)
   const oneUpload = getUpload({ uploads, datastores })
@@ -164,10 +165,10 @@ export const knowledgePart = async (uses: Uses) => {
     /** Resolves when none waits or is indexed, or after so many milliseconds. */
     indexed: indexing.idle,
     search,
-    uploadAndIndex: upload,
+    uploadAndEnqueue: upload,
     /** For files that come over sockets. */
     socketUpload: socketUpload({
-      uploadAndIndex: upload,
+      uploadAndEnqueue: upload,
       getUpload: oneUpload,
       storage: uses.storage,
       delegate,
@@ -189,7 +190,7 @@ export const knowledgePart = async (uses: Uses) => {
       }),
       ragSearchRoutes({ getDatastore: oneDatastore, knowledge: search }),
       ragUploadRoutes({
-        uploadAndIndex: upload,
+        uploadAndEnqueue: upload,
         storage: uses.storage,
         listUploads: listUploads({ uploads, datastores }),
         getUpload: oneUpload,

@@ -1,7 +1,7 @@
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
-import { nodeLease } from '../reactors/close-orphans.ts'
 import { opening } from '../support/disposal.ts'
+import { nodeLease } from '../workers/node-lease.ts'
 
 type Uses = {
   leases: Leases

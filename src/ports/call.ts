@@ -4,12 +4,12 @@ import type { TraceContext } from './telemetry.ts'
 
 /**
  * Who is asking, for whom, when, and under which request. Made once per request by http, per tick
- * by jobs, per event by reactors; every event that follows carries it as metadata.
+ * by jobs, per item by workers; every event that follows carries it as metadata.
  */
 export type Call = {
   /** The resolved organization, or `platform`. */
   organizationId: string
-  /** The API key; null for the platform key, jobs and reactors. */
+  /** The API key; null for the platform key, jobs and workers. */
   keyId: string | null
   /** The key's backing user: pays, and is the actor in the log. */
   userId: string | null
@@ -23,7 +23,7 @@ export type Call = {
   /** When it was asked for, in ISO 8601. Its events are stamped when they are appended. */
   at: string
   /**
-   * Set where the same call may come twice (an idempotency key, a reactor): event ids are then
+   * Set where the same call may come twice (an idempotency key, a worker): event ids are then
    * derived from it (UUIDv5), so that the store keeps the first and drops the second.
    */
   scope?: string
@@ -45,7 +45,7 @@ export const rootCall = ({ organizationId, keyId, userId }: Actor, id: string, a
   at: isoTime(at.getTime()),
 })
 
-/** What a job or a reactor does of its own accord, for an organization or for the platform. */
+/** What a job or a worker does of its own accord, for an organization or for the platform. */
 export const systemCall = (id: string, at: Date, organizationId = platformId): Call =>
   rootCall({ organizationId, keyId: null, userId: null }, id, at)
 

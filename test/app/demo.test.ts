@@ -9,7 +9,7 @@ import { type Commanded, commanded, platformCall } from '../support/commanded.ts
 const seed = (all: Commanded) =>
   seedDemo({
     ...all,
-    uploadAndIndex: all.uploadFiles,
+    uploadAndEnqueue: all.uploadFiles,
     hashEmail: all.secrets.hashEmail,
     isEmptyStore: () => isEmptyStore(all.store),
   })

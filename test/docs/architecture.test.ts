@@ -31,9 +31,9 @@ const operationRows = (contract: Contract): string[] => {
   const trace = tracing(tree)
   return operationsOf(contract).map(({ method, path }) => {
     const found = trace(method, path)
-    const { route, commands, queries, work, deciders, events, views, reactors } = found
+    const { route, commands, queries, work, deciders, events, views, workers } = found
     const own = testsOf(route)
-    const made = [commands, queries, work, deciders, views, reactors].flat().flatMap(testsOf)
+    const made = [commands, queries, work, deciders, views, workers].flat().flatMap(testsOf)
     const tests = [...new Set([...(own.length > 0 ? own : nearest(route)), ...made])]
     return row(
       `\`${method.toUpperCase()} ${path}\``,
@@ -44,7 +44,7 @@ const operationRows = (contract: Contract): string[] => {
         deciders.includes(file) ? short(file) : told(file),
       ),
       cell(views),
-      cell(reactors),
+      cell(workers),
       cell(tests),
     )
   })
@@ -63,21 +63,21 @@ Made by \`test/docs/architecture.test.ts\` from what files import; \`UPDATE_DOCS
 
 For every operation of \`/api/openapi.json\`: its route; the commands and queries that it comes to; what the
 commands decide by, with the events of those streams (for a question alone: the events that its views are
-folded from); the views that a query reads or an event of the commands changes; the reactors that follow
-what changed; and the tests of all these files.
+folded from); the views that a query reads or an event of the commands changes; the workers on
+those views; and the tests of all these files.
 
 What every request passes is in none of the rows: who asks ([authenticate](../src/http/checks/authenticate.ts),
 [find-access](../queries/find-access.ts)), for whom ([delegate](../src/security/delegate.ts)), who pays
 ([require-subscription](../src/turns/begin/require-subscription.ts)), the wait until the views have what a command
 appended ([watermarks](../src/projector/watermarks.ts)), and what is counted of it
-([meter-key-usage](../src/reactors/meter-key-usage.ts), [meter-refusals](../src/reactors/meter-refusals.ts)).
+([meter-key-usage](../src/metering/key-usage-meter.ts), [meter-refusals](../src/metering/refusal-meter.ts)).
 [event-index](../projections/event-index.ts) and [transparency](../projections/transparency.ts) (the platform’s own:
 [platform-transparency](../projections/platform-transparency.ts)) change with
 every event. What a turn appends between its message and its end is told in the rows of completions; other
 rows that touch running turns name
 [turns](../src/turns/run/turns.ts).
 
-${row('Operation', 'Route', 'Commands', 'Queries and more', 'Decides by', 'Views', 'Reactors', 'Tests')}
+${row('Operation', 'Route', 'Commands', 'Queries and more', 'Decides by', 'Views', 'Workers', 'Tests')}
 |---|---|---|---|---|---|---|---|
 ${operationRows(contract).join('\n')}
 
@@ -113,10 +113,10 @@ t.test('the example of CONTRIBUTING.md is traced from its route to its tests', a
     deciders: ['src/domain/account/account.ts', 'src/domain/content/content.ts'],
     events: ['src/domain/account/events.ts', 'src/domain/content/events.ts'],
     views: ['projections/accounts.ts', 'projections/contents.ts', 'projections/storage.ts'],
-    reactors: [
-      'src/reactors/close-orphans.ts',
-      'src/reactors/generate-content.ts',
-      'src/reactors/release-reservations.ts',
+    workers: [
+      'src/workers/generate-content.ts',
+      'src/workers/recover-runs.ts',
+      'src/workers/release-reservations.ts',
     ],
   })
 })

@@ -18,8 +18,8 @@ export type Found = {
   events: readonly string[]
   /** Read by a query, or changed by an event that the commands may append. */
   views: readonly string[]
-  /** What goes on when the request is answered: they look at those views. */
-  reactors: readonly string[]
+  /** Workers on those views: they continue after the request is answered. */
+  workers: readonly string[]
 }
 
 /** `turns` makes what has the type `Turns`. */
@@ -38,7 +38,7 @@ const beginsTurns = 'src/turns/begin/begin-turn.ts'
 const isCommand = (file: string) => file.startsWith('commands/')
 const isQuery = (file: string) => /^queries\/(?!page\.|opened\.)/.test(file)
 /** Rooms of work: what they import is what a route does by way of them. */
-const isWork = (file: string) => /^src\/(turns|feeds|rag|reactors|projector)\//.test(file)
+const isWork = (file: string) => /^src\/(turns|feeds|rag|workers|metering|projector)\//.test(file)
 
 const allViews = 'projections/all.ts'
 const allEvents = 'src/domain/categories.ts'
@@ -94,8 +94,8 @@ export const tracing = (sources: Sources) => {
       .filter((projection) => handledBy(projection).some((type) => events.has(type)))
       .flatMap(({ name }) => views.filter((view) => textOf(view).includes(`  name: '${name}',`)))
 
-  const reactors = files.filter(
-    (file) => file.startsWith('src/reactors/') && importsOf(file).some(({ from }) => isView(from)),
+  const workers = files.filter(
+    (file) => file.startsWith('src/workers/') && importsOf(file).some(({ from }) => isView(from)),
   )
 
   const foldedIn = (view: string): string[] => {
@@ -112,7 +112,7 @@ export const tracing = (sources: Sources) => {
     const makers = used.filter(
       ({ name, from }) =>
         isWork(from) &&
-        !reactors.includes(from) &&
+        !workers.includes(from) &&
         reached.includes(from) &&
         (Object.values(keeps).includes(from) || maker(name).test(textOf(from))),
     )
@@ -131,7 +131,7 @@ export const tracing = (sources: Sources) => {
       deciders: unique(deciders),
       events: events.includes(allEvents) ? [allEvents] : unique(events),
       views: unique([...asked, ...changed]),
-      reactors: reactors.filter((file) => reached.includes(file) || follows(file)),
+      workers: workers.filter((file) => reached.includes(file) || follows(file)),
     }
   }
 

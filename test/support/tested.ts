@@ -120,7 +120,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/domain/session/send.ts',
     'src/domain/session/viewer.ts',
   ],
-  'test/reactors/close-orphans.test.ts': ['src/reactors/release-reservations.ts'],
+  'test/workers/recover-runs.test.ts': ['src/workers/release-reservations.ts'],
   'test/domain/frozen-events.test.ts': ['src/domain/categories.ts', 'src/domain/versions.ts'],
   'test/http/checks/opened-bytes.test.ts': ['queries/opened.ts', 'src/http/streams/sse.ts'],
   'test/http/checks/order.test.ts': ['src/http/server/server.ts'],

@@ -2,9 +2,9 @@ import t from 'tap'
 import { offlineContentProvider } from '../../src/adapters/generation/offline-provider.ts'
 import { accountStream, decideGrant, effectiveBalance } from '../../src/domain/account/account.ts'
 import { silent } from '../../src/ports/log.ts'
-import { generateContent } from '../../src/reactors/generate-content.ts'
 import { sessionKey } from '../../src/security/vault.ts'
 import { contentGeneration } from '../../src/tools/request-content.ts'
+import { generateContent } from '../../src/workers/generate-content.ts'
 import { type Commanded, commanded } from '../support/commanded.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/recorded.ts'
@@ -39,7 +39,7 @@ t.test('what is asked for in a session that is erased is not made', async (t) =>
   await all.vault.destroy(sessionKey('org-1', 's-1'))
   const { contents } = all.read
   const requestOf = async () => undefined
-  const reactor = generateContent({
+  const worker = generateContent({
     ...all,
     contents,
     provider,
@@ -48,8 +48,8 @@ t.test('what is asked for in a session that is erased is not made', async (t) =>
     node: 'node-1',
     log: silent,
   })
-  t.teardown(reactor.stop)
-  await reactor.sweep()
+  t.teardown(worker.stop)
+  await worker.sweep()
   const item = await eventually(async () => {
     const view = await contents.get(id)
     return view?.status === 'failed' && view

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { Refusal } from '../../domain/refusal.ts'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
+import type { RefusalMeter } from '../../metering/refusal-meter.ts'
 import { rootCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { RefusalMeter } from '../../reactors/meter-refusals.ts'
 import { refusalTable } from '../errors/refusal-table.ts'
 
 export type Refusing = {

@@ -4,9 +4,9 @@ import { z } from 'zod'
 import type { ArrivedFile } from '../../../commands/upload-files.ts'
 import type { GetUpload } from '../../../queries/get-upload.ts'
 import type { ListUploads } from '../../../queries/list-uploads.ts'
-import type { UploadAndIndex } from '../../reactors/upload-and-index.ts'
 import type { Spool } from '../../security/spool.ts'
 import type { StorageQuotas } from '../../turns/begin/storage-quotas.ts'
+import type { UploadAndEnqueue } from '../../workers/upload-and-enqueue.ts'
 import { refusals } from '../errors/responses.ts'
 import { decodedFiles } from '../wire/base64-files.ts'
 import { integer, orAbsent, pathId } from '../wire/fields.ts'
@@ -15,7 +15,7 @@ import { multipartFiles } from '../wire/multipart-files.ts'
 
 type Uses = {
   /** Resolves when the views show the uploads, which are indexed afterwards. */
-  uploadAndIndex: UploadAndIndex
+  uploadAndEnqueue: UploadAndEnqueue
   storage: Pick<StorageQuotas, 'require'>
   listUploads: ListUploads
   getUpload: GetUpload
@@ -57,7 +57,7 @@ const list = z.object({
 export const ragUploadRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { uploadAndIndex, listUploads, getUpload } = uses
+    const { uploadAndEnqueue, listUploads, getUpload } = uses
     const group = 'rag'
     const reads = { group, scopes: ['rag:read'] } as const
     const tags = ['knowledge']
@@ -105,7 +105,7 @@ export const ragUploadRoutes =
         const files = await arrivedFiles(request)
         request.forgetBody()
         await uses.storage.require(access, sizeOf(files))
-        const taken = await uploadAndIndex({ datastoreId: datastore_id, files }, call)
+        const taken = await uploadAndEnqueue({ datastoreId: datastore_id, files }, call)
         const { length } = taken.uploads
         return {
           success: true,

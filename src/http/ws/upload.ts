@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import { setTimeout as after } from 'node:timers/promises'
 import type { GetUpload } from '../../../queries/get-upload.ts'
 import { Refusal, refusal } from '../../domain/refusal.ts'
-import type { UploadAndIndex } from '../../reactors/upload-and-index.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
 import type { StorageQuotas } from '../../turns/begin/storage-quotas.ts'
+import type { UploadAndEnqueue } from '../../workers/upload-and-enqueue.ts'
 import { decodedFiles, type KeepFile } from '../wire/base64-files.ts'
 import { filename } from '../wire/knowledge.ts'
 import type { Upload } from './answers.ts'
 
 type Uses = {
   /** Resolves when the views show the upload, which is indexed afterwards. */
-  uploadAndIndex: UploadAndIndex
+  uploadAndEnqueue: UploadAndEnqueue
   getUpload: GetUpload
   storage: Pick<StorageQuotas, 'require'>
   delegate: Delegate
@@ -44,7 +44,7 @@ const inMemory: KeepFile = async (bytes) => {
 
 /** Uploads a file that was sent over a socket, by the rules of POST /rag/upload. */
 export const socketUpload =
-  ({ uploadAndIndex, getUpload, storage, delegate }: Uses): Upload =>
+  ({ uploadAndEnqueue, getUpload, storage, delegate }: Uses): Upload =>
   async (asker, { datastoreId, onBehalfOf, ...sent }) => {
     const name = filename.safeParse(sent.filename)
     if (!name.success)
@@ -55,7 +55,7 @@ export const socketUpload =
     const files = await decodedFiles([{ ...sent, filename: name.data }], inMemory)
     const { call } = await delegate(asker, onBehalfOf)
     await storage.require(asker.access, files[0]?.size)
-    const { uploads } = await uploadAndIndex({ datastoreId, files }, call)
+    const { uploads } = await uploadAndEnqueue({ datastoreId, files }, call)
     const [upload] = uploads
 
     const look = async () => {

@@ -6,7 +6,7 @@ const deep = '>'.repeat(150_000)
 const documents = 10
 /**
  * Documents that are slow to read, while another organization uploads ten bytes, which are read all
- * the same. That organizations take turns is tested where it is decided (test/reactors/workers.test.ts).
+ * the same. That organizations take turns is tested where it is decided (test/workers/work-queue.test.ts).
  */
 export const slowDocuments: Attack = async ({ platform }) => {
   const slowly = await platform.organization({ credits: 1_000_000 })

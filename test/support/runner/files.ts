@@ -14,7 +14,7 @@ const longest = [
   'security/watch-access',
   'faults/',
   'cli',
-  'reactors/generate-content',
+  'workers/generate-content',
   'http/routes/admin-feeds',
   'projector/verify',
   'rag/document-reader',

@@ -4,8 +4,8 @@ import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
 import type { ForkSessions } from '../turns/fork/fork-sessions.ts'
-import { nodeLease } from './close-orphans.ts'
-import { passingOver } from './passing-over.ts'
+import { nodeLease } from './node-lease.ts'
+import { skipUnreadable } from './skip-unreadable.ts'
 
 type Uses = {
   forks: View<ForkView>
@@ -30,7 +30,7 @@ export const finishForks = ({ forks, forkSessions, leases, node, log }: Uses) =>
     for (const fork of await findAll(forks, { index: 'by_begin', equals: [] })) {
       if (!(await isLeft(fork, certain))) continue
       const { fork_id } = fork
-      await passingOver(log, { fork_id }, async () => {
+      await skipUnreadable(log, { fork_id }, async () => {
         await forkSessions.finish(fork)
         log.warn({ fork_id }, 'a fork was finished')
       })

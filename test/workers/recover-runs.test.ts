@@ -8,12 +8,13 @@ import { sessionStream } from '../../src/domain/session/session.ts'
 import { askedBy } from '../../src/event-sourcing/asked-by.ts'
 import { START } from '../../src/ports/event-store.ts'
 import { silent } from '../../src/ports/log.ts'
-import { closeOrphans, nodeLease } from '../../src/reactors/close-orphans.ts'
-import { mostLookedAt } from '../../src/reactors/release-reservations.ts'
 import { closeRun, runNames } from '../../src/turns/resume/close-run.ts'
 import { recordedCost } from '../../src/turns/resume/recorded-cost.ts'
 import { resumeOrClose } from '../../src/turns/resume/resume-or-close.ts'
 import { NotResumable } from '../../src/turns/resume/take-run.ts'
+import { nodeLease } from '../../src/workers/node-lease.ts'
+import { recoverRuns } from '../../src/workers/recover-runs.ts'
+import { mostLookedAt } from '../../src/workers/release-reservations.ts'
 import { commanded } from '../support/commanded.ts'
 import { gathered } from '../support/noted.ts'
 import { call } from '../support/recorded.ts'
@@ -57,7 +58,7 @@ const withRun = async (t: Test) => {
     namesOf,
     log: silent,
   })
-  const orphans = closeOrphans({
+  const orphans = recoverRuns({
     ...scene,
     ...read,
     clock: { ...clock, now: () => new Date(clock.now().getTime() + ahead) },

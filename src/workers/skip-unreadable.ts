@@ -10,7 +10,7 @@ const isUnreadable = (error: unknown): boolean =>
  * Works on one of many items. Logs and skips an item whose stream has an unreadable event.
  * @throws every other error
  */
-export const passingOver = async (
+export const skipUnreadable = async (
   log: Pick<Log, 'warn'>,
   item: Readonly<Record<string, string>>,
   work: () => Promise<unknown>,

@@ -81,7 +81,7 @@ const beginning = async (bytes: AsyncIterable<Uint8Array>) => {
  * An output with bytes, of the type that was ordered. The first bytes tell the type where none is
  * declared; unknown ones pass. @throws ProviderFault, ProviderUnavailable
  */
-export const checkedOutput = async (
+export const checkOutput = async (
   { bytes, mediaType }: Output,
   { contentType }: Pick<GenerationInput, 'contentType'>,
 ): Promise<Output> => {

@@ -24,9 +24,9 @@ import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
 import { sinceStored, stopwatch } from '../support/stopwatch.ts'
 import type { StorageQuotas } from '../turns/begin/storage-quotas.ts'
-import { checkedOutput, kindOf } from './checked-output.ts'
+import { checkOutput, kindOf } from './check-output.ts'
 import { withLease } from './with-lease.ts'
-import { workers } from './workers.ts'
+import { workQueue } from './work-queue.ts'
 
 /** Files larger than this are not stored. */
 const mostBytes = 256 * 1024 * 1024
@@ -145,7 +145,7 @@ export const generateContent = (uses: Uses) => {
       throw refusal('storage_quota_exceeded')
     const { hash, size, mediaType } = await patiently(view.id, elapsed, async () => {
       const output = await provider.output(prediction, asked)
-      const { bytes, mediaType } = await checkedOutput(output, asked)
+      const { bytes, mediaType } = await checkOutput(output, asked)
       return { ...(await filesOf(view).put(bytes, maxBytes)), mediaType }
     })
     return {
@@ -200,7 +200,7 @@ export const generateContent = (uses: Uses) => {
     })
   }
 
-  const pool = workers({
+  const queue = workQueue({
     work: generate,
     log,
     requestOf: uses.requestOf,
@@ -213,13 +213,13 @@ export const generateContent = (uses: Uses) => {
       if (view === 'contents')
         for (const { id, document } of changes) {
           const content = document as ContentView | undefined
-          if (content?.status === 'pending') pool.add(content.organization_id, id)
+          if (content?.status === 'pending') queue.add(content.organization_id, id)
         }
   })
 
   return {
     /** How many contents wait or are worked on. */
-    length: pool.length,
+    length: queue.length,
     /** The provider reports that an item has ended: it is polled now. */
     wake: (contentId: string): void => woken.get(contentId)?.(),
     /**
@@ -228,13 +228,13 @@ export const generateContent = (uses: Uses) => {
      */
     async sweep(): Promise<void> {
       for await (const items of findPages(contents, { index: 'open', equals: [true] }))
-        for (const { organization_id, id } of items) pool.add(organization_id, id)
+        for (const { organization_id, id } of items) queue.add(organization_id, id)
     },
     async stop(): Promise<void> {
       watching.unsubscribe()
       stopped = true
       for (const wake of woken.values()) wake()
-      await pool.stop()
+      await queue.stop()
     },
   }
 }

@@ -19,7 +19,7 @@ import { sinceStored } from '../support/stopwatch.ts'
 import type { StorageQuotas } from '../turns/begin/storage-quotas.ts'
 import { damagedFile, storedUpload } from './stored-upload.ts'
 import { withLease } from './with-lease.ts'
-import { workers } from './workers.ts'
+import { workQueue } from './work-queue.ts'
 
 /** How long after its event an upload's file may take to be stored. */
 const arrivalMs = 10 * 60_000
@@ -116,7 +116,7 @@ export const indexUploads = (uses: Uses) => {
     const done = await followUpload.complete(one, subject(view).call)
     const removed = done.events.filter(({ type }) => type === 'UploadRemoved')
     await waitForPosition(done.position)
-    for (const { data } of removed) pool.add(view.organization_id, data.uploadId)
+    for (const { data } of removed) queue.add(view.organization_id, data.uploadId)
   }
 
   const stepsOf = async (view: UploadView): Promise<void> => {
@@ -125,7 +125,7 @@ export const indexUploads = (uses: Uses) => {
     if (datastore?.shown) return index(view)
     const { one, call } = subject(view)
     await waitForPosition((await clearDatastore.removeFile(one, call)).position)
-    pool.add(view.organization_id, one.uploadId)
+    queue.add(view.organization_id, one.uploadId)
   }
 
   const damaged = async (view: UploadView): Promise<void> => {
@@ -146,7 +146,7 @@ export const indexUploads = (uses: Uses) => {
     uses.worked(view.organization_id, id)
   }
 
-  const pool = workers({
+  const queue = workQueue({
     work,
     log,
     requestOf: uses.requestOf,
@@ -173,13 +173,13 @@ export const indexUploads = (uses: Uses) => {
     }
     const { position } = await clearDatastore.cleared({ datastoreId }, call)
     await waitForPosition(position)
-    for (const id of ids) pool.add(organizationId, id)
+    for (const id of ids) queue.add(organizationId, id)
     return ids.size
   }
 
   const sweep = async (): Promise<void> => {
     for await (const items of findPages(uploads, { index: 'open', equals: [true] }))
-      for (const { organization_id, upload_id } of items) pool.add(organization_id, upload_id)
+      for (const { organization_id, upload_id } of items) queue.add(organization_id, upload_id)
     const deleted = await datastores.find({ index: 'deleting', equals: [true], limit: most })
     for (const { organization_id, datastore_id } of deleted.items)
       await clear(organization_id, datastore_id)
@@ -188,13 +188,13 @@ export const indexUploads = (uses: Uses) => {
   return {
     /** Queues uploads for indexing or erasing, as the views show them. */
     add(organizationId: string, uploadIds: readonly string[]): void {
-      for (const id of uploadIds) pool.add(organizationId, id)
+      for (const id of uploadIds) queue.add(organizationId, id)
     },
     clear,
     /** How many uploads wait or are worked on. */
-    length: pool.length,
+    length: queue.length,
     /** Resolves when none waits or is worked on, or after so many milliseconds. */
-    idle: pool.idle,
+    idle: queue.idle,
     /** Queues all open uploads and deleted DataStores; called periodically. */
     sweep,
     /** The same at the start, when all work in progress is that of a process that has died. */
@@ -204,7 +204,7 @@ export const indexUploads = (uses: Uses) => {
       await sweep()
     },
     async stop(): Promise<void> {
-      await Promise.all([reader.close(), pool.stop()])
+      await Promise.all([reader.close(), queue.stop()])
     },
   }
 }

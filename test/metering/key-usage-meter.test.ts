@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
+import { keyUsageMeter } from '../../src/metering/key-usage-meter.ts'
 import { START } from '../../src/ports/event-store.ts'
-import { keyUsageMeter } from '../../src/reactors/meter-key-usage.ts'
 import { commanded, platformCall } from '../support/commanded.ts'
 import { apiKeySettings } from '../support/key-settings.ts'
 

@@ -14,7 +14,7 @@ import { quantized, vectorBlob } from '../rag/vectors.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { storedUpload } from './stored-upload.ts'
 import { withLease } from './with-lease.ts'
-import { workers } from './workers.ts'
+import { workQueue } from './work-queue.ts'
 
 /** Texts in one request. */
 const batchSize = 64
@@ -120,10 +120,10 @@ export const embedUploads = (uses: Uses) => {
     uses.worked(view.organization_id, id)
   }
 
-  const pool = workers({ work, log, requestOf, most, what: 'embedding an upload' })
+  const queue = workQueue({ work, log, requestOf, most, what: 'embedding an upload' })
 
   const add = (organizationId: string, uploadIds: readonly string[]): void => {
-    for (const id of uploadIds) pool.add(organizationId, id)
+    for (const id of uploadIds) queue.add(organizationId, id)
   }
 
   return {
@@ -132,11 +132,11 @@ export const embedUploads = (uses: Uses) => {
     /** Queues all uploads that have none; called periodically. */
     async sweep(): Promise<void> {
       for await (const items of findPages(uploads, { index: 'unembedded', equals: [true] }))
-        for (const { organization_id, upload_id } of items) pool.add(organization_id, upload_id)
+        for (const { organization_id, upload_id } of items) queue.add(organization_id, upload_id)
     },
     async stop(): Promise<void> {
       stopped = true
-      await pool.stop()
+      await queue.stop()
     },
   }
 }

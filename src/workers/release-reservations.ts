@@ -8,7 +8,7 @@ import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
-import { passingOver } from './passing-over.ts'
+import { skipUnreadable } from './skip-unreadable.ts'
 
 /** How many reservations are looked at in one pass: runs that wait keep theirs for weeks. */
 export const mostLookedAt = 500
@@ -93,7 +93,7 @@ export const releaseReservations = (uses: Uses) => {
         const rest = openRuns(reservationsIn(account)).slice(place.reservations)
         const next = rest.slice(0, left)
         for (const runId of next)
-          await passingOver(log, { run_id: runId }, () => look(account.user_id, runId, certain))
+          await skipUnreadable(log, { run_id: runId }, () => look(account.user_id, runId, certain))
         left -= next.length
         if (next.length < rest.length) {
           place = { ...place, reservations: place.reservations + next.length }

@@ -4,20 +4,20 @@ import type { IndexUploads } from './index-uploads.ts'
 type Uses = {
   /** Resolves when the views show the uploads. */
   uploadFiles: UploadFilesCommand
-  index: IndexUploads['add']
+  enqueue: IndexUploads['add']
 }
 
 /**
  * Stores the files of a request and enqueues them. Resolves before they are indexed. @throws what the command throws
  */
-export const uploadAndIndex =
-  ({ uploadFiles, index }: Uses): UploadFilesCommand =>
+export const uploadAndEnqueue =
+  ({ uploadFiles, enqueue }: Uses): UploadFilesCommand =>
   async (upload, call) => {
     const taken = await uploadFiles(upload, call)
-    index(
+    enqueue(
       call.organizationId,
       taken.uploads.map(({ uploadId }) => uploadId),
     )
     return taken
   }
-export type UploadAndIndex = ReturnType<typeof uploadAndIndex>
+export type UploadAndEnqueue = ReturnType<typeof uploadAndEnqueue>

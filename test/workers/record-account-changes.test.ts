@@ -3,7 +3,7 @@ import type { RecordAccountChange } from '../../commands/record-account-change.t
 import type { AccountChangeView } from '../../projections/account-changes.ts'
 import { StoreUnavailable } from '../../src/ports/event-store.ts'
 import { silent } from '../../src/ports/log.ts'
-import { tellOrganizations } from '../../src/reactors/tell-organizations.ts'
+import { recordAccountChanges } from '../../src/workers/record-account-changes.ts'
 import { commanded, platformCall } from '../support/commanded.ts'
 import { gathered } from '../support/noted.ts'
 import { at } from '../support/positions.ts'
@@ -26,7 +26,7 @@ const scene = async (t: Test) => {
   await recordLogin(login, platformCall)
   const teller = (record = all.recordAccountChange) => {
     const uses = { accountChanges: read.accountChanges, waitForPosition: seen, clock, log: silent }
-    return tellOrganizations({ ...uses, recordAccountChange: record })
+    return recordAccountChanges({ ...uses, recordAccountChange: record })
   }
   /** What the history of an organization tells of accounts. */
   const told = async (organizationId: string) =>
@@ -142,7 +142,7 @@ t.test('a run tells no more than a thousand changes, a hundred at a time', async
     all: () => (async function* () {})(),
   }
   const waited: number[] = []
-  await tellOrganizations({
+  await recordAccountChanges({
     accountChanges,
     recordAccountChange: async () => ({ position: at(++told) }),
     waitForPosition: async (position) => waited.push(position),
@@ -155,7 +155,7 @@ t.test('a run tells no more than a thousand changes, a hundred at a time', async
     Array.from({ length: 10 }, (_, n) => 100 * (n + 1)),
   )
 
-  const down = tellOrganizations({
+  const down = recordAccountChanges({
     accountChanges,
     recordAccountChange: async () => Promise.reject(new StoreUnavailable('not now')),
     waitForPosition: async () => t.fail('nothing was told'),

@@ -21,7 +21,7 @@ const within = (ms: number, done: Promise<unknown>): Promise<unknown> =>
  * Works through ids, a few at once, none twice at the same time. Organizations take turns, and the
  * ids of one come in the order they were added.
  */
-export const workers = ({ work, log, requestOf, most, mostOfOne, what }: Options) => {
+export const workQueue = ({ work, log, requestOf, most, mostOfOne, what }: Options) => {
   const queue = fairQueue<string>(most, mostOfOne)
   const busy = new Map<string, Promise<void>>()
   /** Added while they were worked on. */

@@ -14,13 +14,9 @@ import { sinceStored } from '../support/stopwatch.ts'
 import type { RunNames } from '../turns/resume/close-run.ts'
 import type { OrphanRuns } from '../turns/resume/orphan-runs.ts'
 import type { RecordedCost } from '../turns/resume/recorded-cost.ts'
-import { passingOver } from './passing-over.ts'
+import { nodeLease } from './node-lease.ts'
 import { releaseReservations } from './release-reservations.ts'
-
-/**
- * The lease that shows that a process is alive: while it holds the lease, no other ends its runs.
- */
-export const nodeLease = (node: string): string => `node:${node}`
+import { skipUnreadable } from './skip-unreadable.ts'
 
 /** Session processing time-out (docs/contract/limits.md#times). */
 const timeOutMs = 30 * 60_000
@@ -52,7 +48,7 @@ type Uses = {
  * cannot go on (`interrupted`) and runs that took longer than 30 minutes, and releases credits
  * reserved for runs that have ended or never began.
  */
-export const closeOrphans = (uses: Uses) => {
+export const recoverRuns = (uses: Uses) => {
   const { runs, leases, clock, node, isLive, elapsedHere, stop, endRun, costOf, orphanRuns, log } =
     uses
   const reservedCredits = releaseReservations(uses)
@@ -90,7 +86,7 @@ export const closeOrphans = (uses: Uses) => {
       }
     }
     const passing = ({ run_id }: RunView, work: () => Promise<void>) =>
-      passingOver(log, { run_id }, work)
+      skipUnreadable(log, { run_id }, work)
     for (const run of await findAll(runs, { index: 'open', equals: [true] }))
       await passing(run, () => look(run))
     await orphanRuns.resume(left, passing)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { RefusalEvent } from '../../src/domain/access-refusals/events.ts'
+import { refusalMeter } from '../../src/metering/refusal-meter.ts'
 import type { Call } from '../../src/ports/call.ts'
-import { refusalMeter } from '../../src/reactors/meter-refusals.ts'
 import { call } from '../support/recorded.ts'
 
 type Setting = Partial<Parameters<typeof refusalMeter>[0]>

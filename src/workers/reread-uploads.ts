@@ -11,7 +11,7 @@ import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { SealBroken } from '../security/vault.ts'
 import { damagedFile, storedUpload } from './stored-upload.ts'
 import { withLease } from './with-lease.ts'
-import { workers } from './workers.ts'
+import { workQueue } from './work-queue.ts'
 
 /** How many uploads are queued at a time; one is read at a time. */
 const slice = 500
@@ -115,7 +115,7 @@ export const rereadUploads = (uses: Uses) => {
     uses.worked(view.organization_id, id)
   }
 
-  const pool = workers({
+  const queue = workQueue({
     work,
     log,
     requestOf: uses.requestOf,
@@ -129,9 +129,9 @@ export const rereadUploads = (uses: Uses) => {
       for (let version = 1; version < readerVersion; version++) {
         const query = { index: 'by_reader', equals: [version], limit: slice }
         const { items } = await uploads.find(query)
-        for (const { organization_id, upload_id } of items) pool.add(organization_id, upload_id)
+        for (const { organization_id, upload_id } of items) queue.add(organization_id, upload_id)
       }
     },
-    stop: pool.stop,
+    stop: queue.stop,
   }
 }

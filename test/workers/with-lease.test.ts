@@ -1,8 +1,8 @@
 import t from 'tap'
 import { StoreUnavailable } from '../../src/ports/event-store.ts'
 import type { Leases } from '../../src/ports/leases.ts'
-import { withLease } from '../../src/reactors/with-lease.ts'
 import { deferred } from '../../src/support/deferred.ts'
+import { withLease } from '../../src/workers/with-lease.ts'
 
 t.test(
   'a lease that cannot be renewed for a while ends neither the work nor the process',

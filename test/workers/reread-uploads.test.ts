@@ -7,9 +7,9 @@ import { chunkLine, headLine } from '../../src/rag/chunk-lines.ts'
 import { documentReader } from '../../src/rag/document-reader.ts'
 import { knowledgeIn } from '../../src/rag/knowledge.ts'
 import { readerVersion } from '../../src/rag/reader-version.ts'
-import { indexUploads } from '../../src/reactors/index-uploads.ts'
-import { rereadUploads } from '../../src/reactors/reread-uploads.ts'
 import { datastoreKey } from '../../src/security/vault.ts'
+import { indexUploads } from '../../src/workers/index-uploads.ts'
+import { rereadUploads } from '../../src/workers/reread-uploads.ts'
 import { commanded } from '../support/commanded.ts'
 import { damagedContent, pdfLines, pdfOfContents, pdfStream } from '../support/documents.ts'
 import { eventually } from '../support/eventually.ts'
@@ -56,7 +56,7 @@ const outdated = async (t: Test) => {
     await all.seen()
     return one
   }
-  const reactor = (followUpload = all.followUpload, log: Log = silent) => {
+  const worker = (followUpload = all.followUpload, log: Log = silent) => {
     const rereading = rereadUploads({
       uploads,
       blobs: all.blobs,
@@ -96,15 +96,15 @@ const outdated = async (t: Test) => {
     t.teardown(indexing.stop)
     return indexing
   }
-  return { ...all, shelve, fail, indexer, stored, reactor, search, view, isRead }
+  return { ...all, shelve, fail, indexer, stored, worker, search, view, isRead }
 }
 
 t.test('a document is read again, and searched by its old words until then', async (t) => {
-  const { shelve, stored, reactor, search, view, isRead } = await outdated(t)
+  const { shelve, stored, worker, search, view, isRead } = await outdated(t)
   const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
   t.strictSame(await search('ebra'), ['The z ebra sleeps.'])
   const before = (await view(one))?.chunks_blob ?? ''
-  await reactor().sweep()
+  await worker().sweep()
   t.ok(await isRead(one))
   t.strictSame(await search('ebra'), [])
   t.strictSame(await search('zebra'), ['The zebra sleeps.'])
@@ -113,9 +113,9 @@ t.test('a document is read again, and searched by its old words until then', asy
 })
 
 t.test('interrupted work is repeated, and the old words are searched meanwhile', async (t) => {
-  const { shelve, reactor, search, view, isRead, followUpload } = await outdated(t)
+  const { shelve, worker, search, view, isRead, followUpload } = await outdated(t)
   const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
-  const crashing = reactor({
+  const crashing = worker({
     ...followUpload,
     replaceChunks: () => Promise.reject(new Error('killed')),
   })
@@ -123,29 +123,29 @@ t.test('interrupted work is repeated, and the old words are searched meanwhile',
   t.ok(await eventually(async () => (await view(one))?.next_chunks_blob))
   await crashing.stop()
   t.strictSame(await search('ebra'), ['The z ebra sleeps.'])
-  await reactor().sweep()
+  await worker().sweep()
   t.ok(await isRead(one))
   t.strictSame(await search('zebra'), ['The zebra sleeps.'])
 })
 
 t.test('a document that can no longer be read keeps its chunks', async (t) => {
-  const { shelve, reactor, search, view, isRead } = await outdated(t)
+  const { shelve, worker, search, view, isRead } = await outdated(t)
   const one = await shelve('a.json', '{"no', 'The zebra sleeps.', 'application/json')
-  await reactor().sweep()
+  await worker().sweep()
   t.ok(await isRead(one))
   t.strictSame(await search('zebra'), ['The zebra sleeps.'])
   t.match(await view(one), { status: 'completed', next_chunks_blob: undefined })
 })
 
 t.test('a document that is read as before keeps its chunks and vectors', async (t) => {
-  const { shelve, reactor, search, view, isRead, followUpload, read, seen } = await outdated(t)
+  const { shelve, worker, search, view, isRead, followUpload, read, seen } = await outdated(t)
   const one = await shelve('a.txt', 'The zebra sleeps.', 'The zebra sleeps.', 'text/plain')
   const vectors = { model: 'm', dimensions: 2, vectorsBlob: 'v' }
   await followUpload.embed(one, vectors, call)
   await seen()
   const before = await view(one)
   const version = (await read.datastores.get(one.datastoreId))?.version
-  await reactor().sweep()
+  await worker().sweep()
   t.ok(await isRead(one))
   t.strictSame(await view(one), { ...before, reader: readerVersion })
   t.equal((await read.datastores.get(one.datastoreId))?.version, version)
@@ -153,20 +153,20 @@ t.test('a document that is read as before keeps its chunks and vectors', async (
 })
 
 t.test('pages that a later reader cannot read are named in the warnings', async (t) => {
-  const { shelve, reactor, view, isRead } = await outdated(t)
+  const { shelve, worker, view, isRead } = await outdated(t)
   const page = pdfStream(pdfLines('The zebra sleeps.'))
   const bytes = Buffer.from(pdfOfContents([page, damagedContent]))
   const one = await shelve('a.pdf', bytes, 'The lion sleeps.', 'application/pdf')
-  await reactor().sweep()
+  await worker().sweep()
   t.ok(await isRead(one))
   t.match(await view(one), { warnings: ['Cannot be read in full: page 2'] })
 })
 
 t.test('a file deleted in the middle of being read again leaves nothing behind', async (t) => {
   const all = await outdated(t)
-  const { shelve, reactor, view, followUpload, seen, deleteFile } = all
+  const { shelve, worker, view, followUpload, seen, deleteFile } = all
   const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
-  const crashing = reactor({
+  const crashing = worker({
     ...followUpload,
     replaceChunks: () => Promise.reject(new Error('killed')),
   })
@@ -183,10 +183,10 @@ t.test('a file deleted in the middle of being read again leaves nothing behind',
 })
 
 t.test('a document that an earlier reader could not read is indexed', async (t) => {
-  const { fail, reactor, indexer, search, view, isRead } = await outdated(t)
+  const { fail, worker, indexer, search, view, isRead } = await outdated(t)
   const one = await fail('a.txt', 'The zebra\0sleeps.\x07\x0b', 'text/plain')
   t.match(await view(one), { status: 'failed', reader: 1 })
-  await reactor().sweep()
+  await worker().sweep()
   t.ok(await eventually(async () => (await view(one))?.status === 'pending'))
   t.match(await view(one), { error_message: null, open: true })
   await indexer().sweep()
@@ -196,7 +196,7 @@ t.test('a document that an earlier reader could not read is indexed', async (t) 
 })
 
 t.test('a document that a later reader cannot read either fails once more', async (t) => {
-  const { fail, reactor, view, isRead, followUpload } = await outdated(t)
+  const { fail, worker, view, isRead, followUpload } = await outdated(t)
   const one = await fail('a.json', '{"no', 'application/json')
   let fails = 0
   const counting: typeof followUpload = {
@@ -206,7 +206,7 @@ t.test('a document that a later reader cannot read either fails once more', asyn
       return followUpload.fail(...given)
     },
   }
-  const rereading = reactor(counting)
+  const rereading = worker(counting)
   await rereading.sweep()
   t.ok(await isRead(one))
   const { status, error_message: message } = (await view(one)) ?? {}
@@ -218,7 +218,7 @@ t.test('a document that a later reader cannot read either fails once more', asyn
 })
 
 t.test('after an error an upload rests, and others are read again', async (t) => {
-  const { shelve, reactor, isRead, followUpload } = await outdated(t)
+  const { shelve, worker, isRead, followUpload } = await outdated(t)
   const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
   let tries = 0
   let logged = 0
@@ -230,7 +230,7 @@ t.test('after an error an upload rests, and others are read again', async (t) =>
       throw new Error('the stream is damaged')
     },
   }
-  const rereading = reactor(broken, { ...silent, error: () => logged++ })
+  const rereading = worker(broken, { ...silent, error: () => logged++ })
   await rereading.sweep()
   t.ok(await eventually(async () => logged === 1))
   const other = await shelve('b.txt', 'A lion.', 'A l ion.', 'text/plain')

@@ -34,7 +34,7 @@ type Told = { upTo: Position; left: number }
  * membership are told in the order of the log: one that cannot be told keeps the later ones of that
  * membership waiting, and no others. The work answers when a run is done. @throws StoreUnavailable
  */
-export const tellOrganizations = (uses: Uses) => {
+export const recordAccountChanges = (uses: Uses) => {
   const { accountChanges, recordAccountChange, waitForPosition, clock, log } = uses
 
   const tell = async (view: AccountChangeView): Promise<Position> => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { MessageReadEvent } from '../../src/domain/message-reads/events.ts'
+import { readMeter } from '../../src/metering/read-meter.ts'
 import type { Call } from '../../src/ports/call.ts'
-import { readMeter } from '../../src/reactors/meter-reads.ts'
 import { call } from '../support/recorded.ts'
 import { clockFrom } from '../support/ticking.ts'
 

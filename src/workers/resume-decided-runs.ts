@@ -10,7 +10,7 @@ import type { Log } from '../ports/log.ts'
 import type { View, WaitForPosition } from '../ports/views.ts'
 import type { RunNames } from '../turns/resume/close-run.ts'
 import type { ResumeOrClose } from '../turns/resume/resume-or-close.ts'
-import { passingOver } from './passing-over.ts'
+import { skipUnreadable } from './skip-unreadable.ts'
 
 type Uses = {
   approvals: View<ApprovalView>
@@ -30,7 +30,7 @@ const atOnce = 200
 const pending = { index: 'by_status', equals: ['pending'] }
 
 /** Denies calls that nobody decided on in time, and resumes their runs. */
-export const goOnWithRuns = (uses: Uses) => {
+export const resumeDecidedRuns = (uses: Uses) => {
   const { approvals, runs, expireApproval, resumeOrClose, waitForPosition, clock, log } = uses
   /** Calls that could not be denied. */
   let left: ReadonlySet<string> = new Set()
@@ -49,7 +49,7 @@ export const goOnWithRuns = (uses: Uses) => {
     } of await earliest()) {
       if (one.expires_at > now.toISOString()) break
       const call = systemCall(approvalId, now, organization_id)
-      await passingOver(log, { approval_id: approvalId }, async () => {
+      await skipUnreadable(log, { approval_id: approvalId }, async () => {
         const expired = await expireApproval({ sessionId, approvalId }, call)
         position = latest(position, expired.position)
       })

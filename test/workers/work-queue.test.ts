@@ -1,6 +1,6 @@
 import t from 'tap'
-import { workers } from '../../src/reactors/workers.ts'
 import { deferred } from '../../src/support/deferred.ts'
+import { workQueue } from '../../src/workers/work-queue.ts'
 
 const log = { error: () => undefined, warn: () => undefined, info: () => undefined }
 
@@ -8,7 +8,7 @@ const log = { error: () => undefined, warn: () => undefined, info: () => undefin
 const held = (most: number) => {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
-  const pool = workers({
+  const pool = workQueue({
     work: async (id) => {
       begun.push(id)
       const done = deferred<void>()
@@ -61,7 +61,7 @@ t.test('an id added while it is worked on is worked on again, once and later', a
 
 t.test('a failure is logged with the request that asked for the work', async (t) => {
   const lines: object[] = []
-  const pool = workers({
+  const pool = workQueue({
     work: async () => {
       throw new Error('no')
     },

@@ -3,7 +3,7 @@ import type { RunView } from '../../projections/runs.ts'
 import { accountStream, decideGrant } from '../../src/domain/account/account.ts'
 import { UnreadableEvent } from '../../src/ports/event-store.ts'
 import { silent } from '../../src/ports/log.ts'
-import { goOnWithRuns } from '../../src/reactors/go-on-with-runs.ts'
+import { resumeDecidedRuns } from '../../src/workers/resume-decided-runs.ts'
 import { commanded } from '../support/commanded.ts'
 import { asking, expiresAt } from '../support/paused-run.ts'
 import { at } from '../support/positions.ts'
@@ -32,7 +32,7 @@ t.test(
     await seen()
     let now = new Date(call.at)
     const told: string[] = []
-    const { pass, expire } = goOnWithRuns({
+    const { pass, expire } = resumeDecidedRuns({
       approvals: read.approvals,
       runs: read.runs,
       expireApproval: commands.expireApproval,
@@ -78,7 +78,7 @@ t.test('a call that cannot be denied is tried again by the next pass only', asyn
   await seen()
   let tried = 0
   let now = new Date(expiresAt)
-  const { pass, expire } = goOnWithRuns({
+  const { pass, expire } = resumeDecidedRuns({
     approvals: read.approvals,
     runs: read.runs,
     expireApproval: async () => {

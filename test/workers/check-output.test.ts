@@ -1,5 +1,5 @@
 import t from 'tap'
-import { checkedOutput } from '../../src/reactors/checked-output.ts'
+import { checkOutput } from '../../src/workers/check-output.ts'
 
 type Ordered = 'image' | 'video' | 'audio' | 'glb'
 
@@ -16,7 +16,7 @@ const check = async (contentType: Ordered, mediaType: string, text: string, piec
     }
   }
   try {
-    const output = await checkedOutput({ bytes: stream(), mediaType }, { contentType })
+    const output = await checkOutput({ bytes: stream(), mediaType }, { contentType })
     const whole: Uint8Array[] = []
     for await (const part of output.bytes) whole.push(part)
     return { mediaType: output.mediaType, same: Buffer.concat(whole).equals(bytes) }
