@@ -5,7 +5,10 @@ import { reservationOf } from '../src/domain/content/reservation.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 
-export type RequestContent = ContentEvent<'ContentRequested'>['data'] & { contentId: string }
+export type RequestContent = ContentEvent<'ContentRequested'>['data'] & {
+  contentId: string
+  sessionId: string
+}
 
 /** Holds the credits back, then stores what is to be made. @throws insufficient_credits */
 export const requestContent =

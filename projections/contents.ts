@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { saturate } from '../src/domain/amounts.ts'
-import { contentEvents } from '../src/domain/content/events.ts'
-import { type Sealed, sealed } from '../src/domain/sealed.ts'
+import { contentEvents, requestSession } from '../src/domain/content/events.ts'
+import { sealed } from '../src/domain/sealed.ts'
 import {
   count,
   credits,
@@ -57,9 +57,6 @@ const owner = ['organization_id', 'user_id']
 const byKey = [...owner, 'key_id']
 const newest = (equals: readonly string[]) => ({ equals, orderBy: 'position' })
 
-/** The name of a session's data key ends with the session's id. */
-const sessionOf = ({ $sealed: key }: Sealed): string => key.slice(key.indexOf('/') + 1)
-
 export const contents = projection<ContentView, typeof contentEvents>()({
   name: 'contents',
   schema: contentView,
@@ -94,7 +91,7 @@ export const contents = projection<ContentView, typeof contentEvents>()({
       id: idIn(stream),
       organization_id: metadata.organization_id,
       user_id: data.userId,
-      session_id: sessionOf(data.prompt),
+      session_id: requestSession(data),
       key_id: data.keyId,
       payer_id: data.payerId,
       requested: data.requested,

@@ -26,7 +26,7 @@ type Uses = {
 }
 
 /**
- * Records requests of agents for content; the reactor generates it
+ * Records requests of agents for content; a worker generates it
  * (docs/contract/content.md#status).
  */
 export const contentGeneration = (uses: Uses): ContentGeneration => {
@@ -41,6 +41,7 @@ export const contentGeneration = (uses: Uses): ContentGeneration => {
       await requestContent(
         {
           contentId,
+          sessionId,
           userId,
           keyId: call.keyId,
           payerId,

@@ -30,7 +30,7 @@ type Uses = {
   embedder: Embedder
   followUpload: FollowUploadCommands
   waitForPosition: WaitForPosition
-  /** Called when the lease of an upload is released: another reactor may be waiting for it. */
+  /** Called when the lease of an upload is released: another worker may be waiting for it. */
   worked(organizationId: string, uploadId: string): void
   /** The request that an upload came with, for the log. */
   requestOf(id: string): Promise<string | undefined>

@@ -39,6 +39,8 @@ t.test('contents', async (t) => {
     },
     'content-1',
   )
+  const named = sampleOf(contentEvents, 'ContentRequested', { sessionId: 'session/2' })
+  seen(named).shows({ session_id: 'session/2' })
   seen(requested, started, submitted).shows({
     status: 'processing',
     open: true,

@@ -19,7 +19,7 @@ const fileOf = (filename: string, text: string): ArrivedFile => {
   return { filename, fileType: 'text/plain', size: bytes.length, hash, bytes: () => once(bytes) }
 }
 
-/** DataStores whose files are indexed step by step, as the reactor does. */
+/** DataStores whose files are indexed step by step, as the worker does. */
 const shelved = async (t: Test) => {
   const all = await commanded(t)
   const reader = documentReader()

@@ -12,6 +12,7 @@ export const contentRequest = (contentId: string, more: Partial<RequestContent> 
     reserved: 100,
   }).data,
   contentId,
+  sessionId: 's-1',
   ...more,
 })
 

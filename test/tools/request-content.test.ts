@@ -1,12 +1,14 @@
 import t from 'tap'
 import { offlineContentProvider } from '../../src/adapters/generation/offline-provider.ts'
 import { accountStream, decideGrant, effectiveBalance } from '../../src/domain/account/account.ts'
+import { contentStream } from '../../src/domain/content/content.ts'
 import { silent } from '../../src/ports/log.ts'
 import { sessionKey } from '../../src/security/vault.ts'
 import { contentGeneration } from '../../src/tools/request-content.ts'
 import { generateContent } from '../../src/workers/generate-content.ts'
 import { type Commanded, commanded } from '../support/commanded.ts'
 import { eventually } from '../support/eventually.ts'
+import { gathered } from '../support/noted.ts'
 import { call } from '../support/recorded.ts'
 
 const provider = offlineContentProvider()
@@ -29,6 +31,10 @@ t.test('what is asked for in two forms at once is made in both, repeated or not'
     for (const contentType of ['image', 'audio'] as const)
       ids.add((await generation.request({ ...fox, contentType }, repeated)).id)
   t.equal(ids.size, 2)
+  for (const id of ids) {
+    const events = await gathered(all.store.read(contentStream('org-1', id).name))
+    t.match(events, [{ type: 'ContentRequested', data: { sessionId: 's-1' } }])
+  }
   t.equal((await accountOf(all)).held, 60_000)
 })
 

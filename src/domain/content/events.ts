@@ -9,9 +9,11 @@ const micro = z.int().min(0)
 export const contentEvents = {
   /**
    * `userId` owns the item, `payerId` is charged. `input` is all that the provider is sent, as
-   * sealed JSON. `reserved` in micro-credits is what one generation is expected to cost.
+   * sealed JSON. `reserved` in micro-credits is what one generation is expected to cost. Events of
+   * earlier releases have no `sessionId`: read it with `requestSession`.
    */
   ContentRequested: z.object({
+    sessionId: id.optional(),
     userId: id,
     keyId: id.nullable(),
     payerId: id,
@@ -44,3 +46,13 @@ export const contentEvents = {
 
 export type ContentEvent<Type extends keyof typeof contentEvents = keyof typeof contentEvents> =
   EventOf<typeof contentEvents, Type>
+
+/**
+ * The session of a request. Without `sessionId`, the name of the session's data key gives it:
+ * `session:<organization id>/<session id>`.
+ */
+export const requestSession = ({
+  sessionId,
+  prompt,
+}: Pick<ContentEvent<'ContentRequested'>['data'], 'sessionId' | 'prompt'>): string =>
+  sessionId ?? prompt.$sealed.slice(prompt.$sealed.indexOf('/') + 1)
