@@ -32,7 +32,6 @@ import { embedUploads } from '../workers/embed-uploads.ts'
 import { indexUploads } from '../workers/index-uploads.ts'
 import { rereadUploads } from '../workers/reread-uploads.ts'
 import { uploadAndEnqueue } from '../workers/upload-and-enqueue.ts'
-import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 import type { InternalCommands, RouteCommands } from './route-commands.ts'
 

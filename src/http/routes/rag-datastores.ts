@@ -5,7 +5,6 @@ import type { DeleteDatastoreCommand } from '../../../commands/delete-datastore.
 import { datastoreView } from '../../../projections/datastores.ts'
 import type { GetDatastore } from '../../../queries/get-datastore.ts'
 import type { ListDatastores } from '../../../queries/list-datastores.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import type { ClearDatastore } from '../../workers/index-uploads.ts'
 import { refusals } from '../errors/responses.ts'
 import { boolean, orAbsent, pathId } from '../wire/fields.ts'
