@@ -1,10 +1,9 @@
-import { accountStream, decideReserve } from '../src/domain/account/account.ts'
 import { contentStream, decideRetry } from '../src/domain/content/content.ts'
-import { reservationOf } from '../src/domain/content/reservation.ts'
 import { latest } from '../src/domain/event.ts'
 import type { Viewer } from '../src/domain/session/viewer.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
+import { reserveContentCredits } from './reserve-content-credits.ts'
 
 export type RetryContent = {
   contentId: string
@@ -14,10 +13,9 @@ export type RetryContent = {
 }
 
 /**
- * Queues a failed item again. Of two requests at once one wins. Unlike a new item's, its credits are
- * held back after the event: the reservation is named by the attempt, which only the winner knows.
- * If that is refused or a crash comes first, the item is queued all the same; whoever takes it up
- * holds the credits back or fails it (start-content.ts).
+ * Queues a failed item again. Of two concurrent requests one wins. The credits are reserved after
+ * the event, under the number of the attempt, which only the winner knows. After a refusal or a
+ * crash the item stays queued, and its worker reserves the credits (reserve-content-credits.ts).
  * @throws content_not_found, content_not_failed, max_retries_reached, insufficient_credits
  */
 export const retryContent =
@@ -27,8 +25,8 @@ export const retryContent =
     const decide = decideRetry(viewer, payerId)
     const { events, state, position: queued } = await transact(stream, decide, call)
     const { attempt, maxRetries } = events[0].data
-    const hold = { runId: reservationOf(contentId, attempt), amount: state.reserved }
-    const { position: held } = await transact(accountStream(payerId), decideReserve(hold), call)
-    return { attempt, maxRetries, position: latest(queued, held) }
+    const reservation = { contentId, attempt, payerId, reserved: state.reserved }
+    const { position: reserved } = await reserveContentCredits(transact)(reservation, call)
+    return { attempt, maxRetries, position: latest(queued, reserved) }
   }
 export type RetryContentCommand = ReturnType<typeof retryContent>

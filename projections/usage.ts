@@ -42,10 +42,10 @@ export const figuresOf = (charge: number, durations: Durations): z.infer<typeof 
   duration_p95_ms: quantile(durations, 0.95),
 })
 
-type Ended = 'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'
-type End = Seen<typeof sessionEvents, Ended>
+type RunEndType = 'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'
+type RunEnd = Seen<typeof sessionEvents, RunEndType>
 
-const bucketOf = ({ metadata, data }: End) => ({
+const bucketOf = ({ metadata, data }: RunEnd) => ({
   organization_id: metadata.organization_id,
   day: metadata.at.slice(0, 10),
   agent_id: data.agentId ?? null,
@@ -53,13 +53,13 @@ const bucketOf = ({ metadata, data }: End) => ({
   key_id: metadata.actor.key_id,
 })
 
-const isEnd = (event: Seen<typeof sessionEvents>): event is End =>
+const isRunEnd = (event: Seen<typeof sessionEvents>): event is RunEnd =>
   event.type === 'RunCompleted' ||
   event.type === 'RunFailed' ||
   event.type === 'RunCancelled' ||
   event.type === 'RunTimedOut'
 
-const begun = (event: End): UsageView => ({
+const begun = (event: RunEnd): UsageView => ({
   ...bucketOf(event),
   runs: 0,
   completed: 0,
@@ -77,9 +77,9 @@ const counts = {
   RunFailed: 'failed',
   RunCancelled: 'cancelled',
   RunTimedOut: 'timed_out',
-} as const satisfies Record<Ended, keyof UsageView>
+} as const satisfies Record<RunEndType, keyof UsageView>
 
-const counted = (view: UsageView, { type, data }: End): UsageView => ({
+const counted = (view: UsageView, { type, data }: RunEnd): UsageView => ({
   ...view,
   runs: view.runs + 1,
   [counts[type]]: view[counts[type]] + 1,
@@ -90,7 +90,7 @@ const counted = (view: UsageView, { type, data }: End): UsageView => ({
     type === 'RunCompleted' ? withDuration(view.durations, data.durationMs) : view.durations,
 })
 
-const first = (event: End): UsageView => counted(begun(event), event)
+const first = (event: RunEnd): UsageView => counted(begun(event), event)
 
 /** Usage stays when a session is erased: it holds nothing of what was said. */
 export const usage = projection<UsageView, typeof sessionEvents>()({
@@ -111,7 +111,7 @@ export const usage = projection<UsageView, typeof sessionEvents>()({
   events: sessionEvents,
   indexes: { by_organization: { equals: ['organization_id'], orderBy: 'day' } },
   id: (event) =>
-    isEnd(event)
+    isRunEnd(event)
       ? Object.values(bucketOf(event))
           .map((part) => part ?? '-')
           .join('/')

@@ -3,8 +3,8 @@ import type { ModelsConfig } from '../adapters/models/registry.ts'
 import { configuredModels } from '../adapters/models/registry.ts'
 import type { Config } from '../config.ts'
 import { appendTimes } from '../event-sourcing/append-times.ts'
-import { askedBy } from '../event-sourcing/asked-by.ts'
 import { consentedHosts } from '../event-sourcing/consented-hosts.ts'
+import { findRequestId } from '../event-sourcing/find-request-id.ts'
 import { workMetrics } from '../http/server/work-metrics.ts'
 import { keepAliveMs as silenceMs } from '../http/streams/sse.ts'
 import type { SocketTimes } from '../http/ws/connection.ts'
@@ -158,7 +158,7 @@ export const app = (config: Config, options: Options) =>
     const reads = opened.use(readMeter({ record: commands.recordMessageRead, clock, log }))
     const refusals = opened.use(refusalMeter({ record: commands.recordRefusal, clock, log }))
 
-    const setOffBy = askedBy(events.read)
+    const requestIds = findRequestId(events.read)
     const content = opened.use(
       contentPart({
         config,
@@ -174,7 +174,7 @@ export const app = (config: Config, options: Options) =>
         vault,
         linkKey: secrets.links,
         leases,
-        askedBy: setOffBy,
+        findRequestId: requestIds,
         clock,
         node,
         log,
@@ -195,7 +195,7 @@ export const app = (config: Config, options: Options) =>
         head,
         embedder,
         leases,
-        askedBy: setOffBy,
+        findRequestId: requestIds,
         clock,
         node,
         log,
@@ -247,7 +247,7 @@ export const app = (config: Config, options: Options) =>
         hashRequest: secrets.hashRequest,
         head,
         read: events.read,
-        askedBy: setOffBy,
+        findRequestId: requestIds,
         load,
         refused: refusals.refused,
         messagesRead: reads.messagesRead,

@@ -23,7 +23,7 @@ import { agentRuntime } from '../agents/agent-runtime.ts'
 import type { Config } from '../config.ts'
 import type { Position } from '../domain/event.ts'
 import { runsAtOnceOf } from '../domain/plan.ts'
-import type { AskedBy } from '../event-sourcing/asked-by.ts'
+import type { FindRequestId } from '../event-sourcing/find-request-id.ts'
 import type { Load } from '../event-sourcing/transactor.ts'
 import { noteRefused } from '../http/errors/noted.ts'
 import { adminRunRoutes } from '../http/routes/admin-runs.ts'
@@ -148,7 +148,7 @@ type Uses = {
   /** Streams, event by event, and as they are decided on. */
   read: EventStore['read']
   load: Load
-  askedBy: AskedBy
+  findRequestId: FindRequestId
   clock: Clock
   /** Identifies this process until it ends. */
   node: string
@@ -201,7 +201,7 @@ export const chatPart = (uses: Uses) => {
   )
   const pastTurn: PastTurn = (runId, had) => orTakenOver(runId, had)
   const warmAgents = warmAgentsOf({ findAgents, toolsOf, models, clock })
-  const namesOf = runNames(uses.askedBy)
+  const namesOf = runNames(uses.findRequestId)
   const abandonRun = abandonRunOf({ undelivered, log })
   const closed = closeRun({
     endRun: commands.endRun,

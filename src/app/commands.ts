@@ -44,11 +44,13 @@ import { recordSteps } from '../../commands/record-steps.ts'
 import { registerKeys } from '../../commands/register-keys.ts'
 import { registerUser } from '../../commands/register-user.ts'
 import { remember } from '../../commands/remember.ts'
+import { removeDatastoreFile } from '../../commands/remove-datastore-file.ts'
 import { removeMember } from '../../commands/remove-member.ts'
 import { renameOrganization } from '../../commands/rename-organization.ts'
 import { requestContent } from '../../commands/request-content.ts'
 import { requireErasableUser } from '../../commands/require-erasable-user.ts'
 import { requireProvisionedUser } from '../../commands/require-provisioned-user.ts'
+import { reserveContentCredits } from '../../commands/reserve-content-credits.ts'
 import { resumeRun } from '../../commands/resume-run.ts'
 import { retryContent } from '../../commands/retry-content.ts'
 import { revokeApiKey } from '../../commands/revoke-api-key.ts'
@@ -59,6 +61,7 @@ import { setSubscription } from '../../commands/set-subscription.ts'
 import { settleReservation } from '../../commands/settle-reservation.ts'
 import { startContent } from '../../commands/start-content.ts'
 import { storeCredential } from '../../commands/store-credential.ts'
+import { submitContent } from '../../commands/submit-content.ts'
 import { tellOutcome } from '../../commands/tell-outcome.ts'
 import { uploadFiles } from '../../commands/upload-files.ts'
 import type { Rules } from '../domain/agent/agent.ts'
@@ -174,12 +177,14 @@ export const commandsOf = (uses: Uses) => {
     registerKeys: registerKeys({ load, transact, seal: vault.seal }),
     registerUser: register,
     remember: remember({ load, transact, clock, keyed: vault.keyed }),
+    removeDatastoreFile: removeDatastoreFile(transact),
     removeMember: removeMember(streams),
     renameOrganization: renameOrganization(transact),
     colorOrganization: colorOrganization(transact),
     requestContent: requestContent(transact),
     requireErasableUser: requireErasableUser(load),
     requireProvisionedUser: provisioned,
+    reserveContentCredits: reserveContentCredits(transact),
     resumeRun: resumeRun(transact),
     retryContent: retryContent(transact),
     revokeApiKey: revokeApiKey(streams),
@@ -190,6 +195,7 @@ export const commandsOf = (uses: Uses) => {
     settleReservation: settleReservation(transact),
     startContent: startContent(transact),
     storeCredential: store,
+    submitContent: submitContent(transact),
     tellOutcome: tellOutcome({ transact, seal: vault.seal }),
     uploadFiles: uploadFiles({ transact, clock, blobs }),
   }

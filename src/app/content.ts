@@ -8,7 +8,7 @@ import { guardedOutbound } from '../adapters/outbound/guarded.ts'
 import type { Config } from '../config.ts'
 import { contentStream } from '../domain/content/content.ts'
 import type { Position } from '../domain/event.ts'
-import type { AskedBy } from '../event-sourcing/asked-by.ts'
+import type { FindRequestId } from '../event-sourcing/find-request-id.ts'
 import { contentWebhookRoutes } from '../http/routes/content-webhooks.ts'
 import { contentRoutes } from '../http/routes/contents.ts'
 import { fileRoutes } from '../http/routes/files.ts'
@@ -34,7 +34,12 @@ type Uses = {
   config: Pick<Config, 'GENERATION_BASE_URL' | 'GENERATION_API_KEY' | 'PUBLIC_URL'>
   commands: Pick<
     InternalCommands,
-    'eraseContent' | 'finishContent' | 'requestContent' | 'startContent'
+    | 'eraseContent'
+    | 'finishContent'
+    | 'requestContent'
+    | 'reserveContentCredits'
+    | 'startContent'
+    | 'submitContent'
   >
   routeCommands: Pick<RouteCommands, 'retryContent'>
   views: Pick<AllViews, 'contents' | 'messages'>
@@ -50,7 +55,7 @@ type Uses = {
   linkKey: Secrets['links']
   leases: Leases
   clock: Clock
-  askedBy: AskedBy
+  findRequestId: FindRequestId
   /** Identifies this process until it ends. */
   node: string
   log: Log
@@ -94,10 +99,12 @@ export const contentPart = (uses: Uses) => {
     storage: uses.storage,
     vault,
     startContent: commands.startContent,
+    reserveContentCredits: commands.reserveContentCredits,
+    submitContent: commands.submitContent,
     finishContent: commands.finishContent,
-    async requestOf(id) {
+    async findRequestId(id) {
       const view = await contents.get(id)
-      return view && uses.askedBy(contentStream(view.organization_id, id).name)
+      return view && uses.findRequestId(contentStream(view.organization_id, id).name)
     },
     leases: uses.leases,
     clock,

@@ -10,7 +10,7 @@ import type { OpenDiskSpace } from '../adapters/embedded/disk-space.ts'
 import type { Config } from '../config.ts'
 import type { Position } from '../domain/event.ts'
 import { fileStream } from '../domain/file/file.ts'
-import type { AskedBy } from '../event-sourcing/asked-by.ts'
+import type { FindRequestId } from '../event-sourcing/find-request-id.ts'
 import { ragDatastoreRoutes } from '../http/routes/rag-datastores.ts'
 import { ragFileRoutes } from '../http/routes/rag-files.ts'
 import { ragSearchRoutes } from '../http/routes/rag-search.ts'
@@ -38,7 +38,7 @@ import type { InternalCommands, RouteCommands } from './route-commands.ts'
 type Uses = {
   config: Pick<Config, 'DATA_DIR'>
   space: Pick<OpenDiskSpace, 'room'>
-  commands: Pick<InternalCommands, 'clearDatastore' | 'followUpload'>
+  commands: Pick<InternalCommands, 'clearDatastore' | 'followUpload' | 'removeDatastoreFile'>
   routeCommands: Pick<
     RouteCommands,
     'createDatastore' | 'deleteDatastore' | 'deleteFile' | 'uploadFiles'
@@ -52,7 +52,7 @@ type Uses = {
   embedder: Embedder | undefined
   leases: Leases
   clock: Clock
-  askedBy: AskedBy
+  findRequestId: FindRequestId
   /** Identifies this process until it ends. */
   node: string
   log: Log
@@ -63,18 +63,8 @@ const threads = Math.min(4, Math.max(2, availableParallelism() - 1))
 
 /** Knowledge: uploading documents, indexing them, and searching them. */
 export const knowledgePart = async (uses: Uses) => {
-  const {
-    config,
-    space,
-    commands,
-    routeCommands,
-    views,
-    delegate,
-    blobs,
-    waitForPosition,
-    head,
-    askedBy,
-  } = uses
+  const { config, space, commands, routeCommands, views, delegate, blobs } = uses
+  const { waitForPosition, head } = uses
   const { embedder, leases, clock, node, log } = uses
   const { datastores, uploads } = views
   const files = findUploads(uploads)
@@ -82,12 +72,12 @@ export const knowledgePart = async (uses: Uses) => {
   const spool = await openSpool(spoolDir, space.room('files', spoolDir))
   const { followUpload } = commands
 
-  const requestOf = async (id: string) => {
+  const findRequestId = async (id: string) => {
     const view = await uploads.get(id)
     if (!view) return undefined
     const { organization_id, datastore_id, filename } = view
     const { name } = fileStream(organization_id, fileKey(datastore_id, filename))
-    return askedBy(name, { field: 'uploadId', is: id })
+    return uses.findRequestId(name, { field: 'uploadId', is: id })
   }
 
   const reader = documentReader()
@@ -101,7 +91,7 @@ export const knowledgePart = async (uses: Uses) => {
       followUpload,
       waitForPosition,
       worked: (organizationId, id) => indexing.add(organizationId, [id]),
-      requestOf,
+      findRequestId,
       leases,
       clock,
       node,
@@ -116,11 +106,12 @@ export const knowledgePart = async (uses: Uses) => {
     storage: uses.storage,
     threads,
     followUpload,
+    removeDatastoreFile: commands.removeDatastoreFile,
     clearDatastore: commands.clearDatastore,
     waitForPosition,
     head,
     worked: (organizationId, id) => embedding?.add(organizationId, [id]),
-    requestOf,
+    findRequestId,
     leases,
     clock,
     node,
@@ -137,7 +128,7 @@ export const knowledgePart = async (uses: Uses) => {
       indexing.add(organizationId, [id])
       embedding?.add(organizationId, [id])
     },
-    requestOf,
+    findRequestId,
     leases,
     clock,
     node,
@@ -179,7 +170,7 @@ export const knowledgePart = async (uses: Uses) => {
         deleteDatastore: routeCommands.deleteDatastore,
         listDatastores: listDatastores(datastores),
         getDatastore: oneDatastore,
-        clearDatastore: indexing.clear,
+        emptyDatastore: indexing.emptyDatastore,
       }),
       ragFileRoutes({
         deleteFile: routeCommands.deleteFile,

@@ -33,7 +33,7 @@ type Uses = {
   /** Called when the lease of an upload is released: another worker may be waiting for it. */
   worked(organizationId: string, uploadId: string): void
   /** The request that an upload came with, for the log. */
-  requestOf(id: string): Promise<string | undefined>
+  findRequestId(id: string): Promise<string | undefined>
   leases: Leases
   clock: Clock
   node: string
@@ -47,7 +47,7 @@ type Uses = {
 export const embedUploads = (uses: Uses) => {
   const { uploads, embedder, followUpload, waitForPosition, leases, clock, node, log } = uses
   const { blobsOf, subject } = storedUpload(uses)
-  const { requestOf } = uses
+  const { findRequestId } = uses
   const refused = new LRUCache<string, true>({ max: 10_000, ttl: refusedMs })
   let restUntil = Number.NEGATIVE_INFINITY
   let stopped = false
@@ -106,7 +106,7 @@ export const embedUploads = (uses: Uses) => {
     if (down) restUntil = clock.monotonic() + restMs
     else refused.set(id, true)
     log.warn(
-      { err, reqId: await requestOf(id), upload_id: id },
+      { err, reqId: await findRequestId(id), upload_id: id },
       'a document could not be embedded; until then search finds it by its words',
     )
   }
@@ -120,7 +120,7 @@ export const embedUploads = (uses: Uses) => {
     uses.worked(view.organization_id, id)
   }
 
-  const queue = workQueue({ work, log, requestOf, most, what: 'embedding an upload' })
+  const queue = workQueue({ work, log, findRequestId, most, what: 'embedding an upload' })
 
   const add = (organizationId: string, uploadIds: readonly string[]): void => {
     for (const id of uploadIds) queue.add(organizationId, id)

@@ -1,6 +1,8 @@
 import type { Observable } from 'rxjs'
 import type { FinishContentCommand } from '../../commands/finish-content.ts'
-import type { StartContentCommand, Taken } from '../../commands/start-content.ts'
+import type { ReserveContentCreditsCommand } from '../../commands/reserve-content-credits.ts'
+import type { ContentAttempt, StartContentCommand } from '../../commands/start-content.ts'
+import type { SubmitContentCommand } from '../../commands/submit-content.ts'
 import type { ContentView } from '../../projections/contents.ts'
 import { findPages } from '../../queries/find-pages.ts'
 import type { ContentEvent } from '../domain/content/events.ts'
@@ -43,10 +45,12 @@ type Uses = {
   storage: Pick<StorageQuotas, 'isFull'>
   vault: Vault
   startContent: StartContentCommand
+  reserveContentCredits: ReserveContentCreditsCommand
+  submitContent: SubmitContentCommand
   finishContent: FinishContentCommand
   leases: Leases
   /** The request that asked for an item, for the log. */
-  requestOf(id: string): Promise<string | undefined>
+  findRequestId(id: string): Promise<string | undefined>
   clock: Clock
   node: string
   log: Log
@@ -75,7 +79,8 @@ const timedOut = new ProviderFault('The generation took longer than 10 minutes')
  * process stopped and nothing is generated twice.
  */
 export const generateContent = (uses: Uses) => {
-  const { contents, provider, blobs, vault, startContent, finishContent } = uses
+  const { contents, provider, blobs, vault } = uses
+  const { startContent, reserveContentCredits, submitContent, finishContent } = uses
   const { leases, clock, node, log, pollMs = 1_000, maxBytes = mostBytes } = uses
   const woken = new Map<string, () => void>()
   let stopped = false
@@ -113,7 +118,7 @@ export const generateContent = (uses: Uses) => {
 
   const over = async (
     view: ContentView,
-    { attempt, predictionId }: Taken,
+    { attempt, predictionId }: ContentAttempt,
     asked: GenerationInput,
     elapsed: Elapsed,
   ) => {
@@ -122,7 +127,10 @@ export const generateContent = (uses: Uses) => {
     const poll = (known: string) => () => provider.poll(known, asked)
     const first = predictionId === null ? create : poll(predictionId)
     let prediction: Prediction = await patiently(id, elapsed, first)
-    if (predictionId === null) await startContent.submitted(id, prediction.id, callFor(view))
+    if (predictionId === null) {
+      const submission = { contentId: id, predictionId: prediction.id }
+      await submitContent(submission, callFor(view))
+    }
     while (prediction.status === 'processing') {
       if (elapsed() > failureAfterMs) {
         await provider.cancel(prediction.id).catch(() => undefined)
@@ -136,7 +144,11 @@ export const generateContent = (uses: Uses) => {
     return prediction
   }
 
-  const made = async (view: ContentView, taken: Taken, elapsed: Elapsed): Promise<Completed> => {
+  const made = async (
+    view: ContentView,
+    taken: ContentAttempt,
+    elapsed: Elapsed,
+  ): Promise<Completed> => {
     const input = await vault.open(view.input)
     if (input === undefined) throw new ProviderFault(erased)
     const asked = { contentType: view.requested, input: JSON.parse(input) }
@@ -167,15 +179,19 @@ export const generateContent = (uses: Uses) => {
     return undefined
   }
 
-  const taken = async (view: ContentView, generation: Taken, call: Call): Promise<void> => {
+  const taken = async (
+    view: ContentView,
+    generation: ContentAttempt,
+    call: Call,
+  ): Promise<void> => {
     const { id, retry_count, started_at } = view
-    const { attempt, payerId } = generation
+    const { attempt, payerId, reserved } = generation
     const isSeen = retry_count === attempt && started_at !== null
     const elapsed = stopwatch(clock, isSeen ? sinceStored(clock, started_at) : 0)
     const finish = (end: Parameters<typeof finishContent>[0]['end']) =>
       finishContent({ contentId: id, attempt, payerId, end }, callFor(view))
     try {
-      await startContent.hold(id, generation, call)
+      await reserveContentCredits({ contentId: id, attempt, payerId, reserved }, call)
       const completed = await made(view, generation, elapsed)
       const { erased } = await finish({ completed })
       if (erased) await filesOf(view).remove(completed.hash)
@@ -195,7 +211,7 @@ export const generateContent = (uses: Uses) => {
     if (!view?.open) return
     await withLease({ leases, name: `content:${id}`, holder: node }, async () => {
       const call = callFor(view)
-      const generation = await startContent.take(id, call)
+      const generation = await startContent({ contentId: id }, call)
       if (generation) await taken(view, generation, call)
     })
   }
@@ -203,7 +219,7 @@ export const generateContent = (uses: Uses) => {
   const queue = workQueue({
     work: generate,
     log,
-    requestOf: uses.requestOf,
+    findRequestId: uses.findRequestId,
     most: mostGenerated,
     mostOfOne: mostOfOrganization,
     what: 'content generation',

@@ -1,5 +1,6 @@
-import type { ClearDatastoreCommands } from '../../commands/clear-datastore.ts'
+import type { ClearDatastoreCommand } from '../../commands/clear-datastore.ts'
 import type { FollowedUpload, FollowUploadCommands } from '../../commands/follow-upload.ts'
+import type { RemoveDatastoreFileCommand } from '../../commands/remove-datastore-file.ts'
 import type { DataStoreView } from '../../projections/datastores.ts'
 import type { UploadView } from '../../projections/uploads.ts'
 import { findPages } from '../../queries/find-pages.ts'
@@ -35,14 +36,15 @@ type Uses = {
   /** How many documents are read at once. */
   threads: number
   followUpload: FollowUploadCommands
-  clearDatastore: ClearDatastoreCommands
+  removeDatastoreFile: RemoveDatastoreFileCommand
+  clearDatastore: ClearDatastoreCommand
   waitForPosition: WaitForPosition
   /** The position of the last event. */
   head(): Promise<Position>
   /** Called when the work on an upload is done. */
   worked(organizationId: string, uploadId: string): void
   /** The request that an upload came with, for the log. */
-  requestOf(id: string): Promise<string | undefined>
+  findRequestId(id: string): Promise<string | undefined>
   leases: Leases
   clock: Clock
   node: string
@@ -55,7 +57,8 @@ type Uses = {
  * again, and no blob stays that the history says is removed.
  */
 export const indexUploads = (uses: Uses) => {
-  const { uploads, datastores, findUploads, reader, followUpload, clearDatastore } = uses
+  const { uploads, datastores, findUploads, reader } = uses
+  const { followUpload, removeDatastoreFile, clearDatastore } = uses
   const { waitForPosition, leases, clock, node, log } = uses
   const { blobsOf, subject, chunksOf } = storedUpload(uses)
   /** Uploads that an earlier process may have been working on. */
@@ -124,7 +127,7 @@ export const indexUploads = (uses: Uses) => {
     const datastore = await datastores.get(view.datastore_id)
     if (datastore?.shown) return index(view)
     const { one, call } = subject(view)
-    await waitForPosition((await clearDatastore.removeFile(one, call)).position)
+    await waitForPosition((await removeDatastoreFile(one, call)).position)
     queue.add(view.organization_id, one.uploadId)
   }
 
@@ -149,13 +152,13 @@ export const indexUploads = (uses: Uses) => {
   const queue = workQueue({
     work,
     log,
-    requestOf: uses.requestOf,
+    findRequestId: uses.findRequestId,
     most: uses.threads,
     what: 'indexing an upload',
   })
 
-  /** Removes the files of a deleted DataStore; answers how many there were. */
-  const clear = async (organizationId: string, datastoreId: string): Promise<number> => {
+  /** Removes the files of a deleted DataStore, then its data key. Returns the number of uploads. */
+  const emptyDatastore = async (organizationId: string, datastoreId: string): Promise<number> => {
     const call = systemCall(datastoreId, clock.now(), organizationId)
     const ids = new Set<string>()
     for (;;) {
@@ -163,7 +166,7 @@ export const indexUploads = (uses: Uses) => {
       const names = new Set(files.map(({ filename }) => filename))
       if (names.size === 0) break
       const removing = [...names].map((filename) =>
-        clearDatastore.removeFile({ datastoreId, filename }, call),
+        removeDatastoreFile({ datastoreId, filename }, call),
       )
       const positions = (await Promise.all(removing)).map(({ position }) => position)
       await waitForPosition(latest(...positions))
@@ -171,7 +174,7 @@ export const indexUploads = (uses: Uses) => {
       for (const { upload_id } of files) ids.add(upload_id)
       if (ids.size === before) return ids.size
     }
-    const { position } = await clearDatastore.cleared({ datastoreId }, call)
+    const { position } = await clearDatastore({ datastoreId }, call)
     await waitForPosition(position)
     for (const id of ids) queue.add(organizationId, id)
     return ids.size
@@ -182,7 +185,7 @@ export const indexUploads = (uses: Uses) => {
       for (const { organization_id, upload_id } of items) queue.add(organization_id, upload_id)
     const deleted = await datastores.find({ index: 'deleting', equals: [true], limit: most })
     for (const { organization_id, datastore_id } of deleted.items)
-      await clear(organization_id, datastore_id)
+      await emptyDatastore(organization_id, datastore_id)
   }
 
   return {
@@ -190,7 +193,7 @@ export const indexUploads = (uses: Uses) => {
     add(organizationId: string, uploadIds: readonly string[]): void {
       for (const id of uploadIds) queue.add(organizationId, id)
     },
-    clear,
+    emptyDatastore,
     /** How many uploads wait or are worked on. */
     length: queue.length,
     /** Resolves when none waits or is worked on, or after so many milliseconds. */
@@ -209,4 +212,4 @@ export const indexUploads = (uses: Uses) => {
   }
 }
 export type IndexUploads = ReturnType<typeof indexUploads>
-export type ClearDatastore = IndexUploads['clear']
+export type EmptyDatastore = IndexUploads['emptyDatastore']

@@ -30,7 +30,7 @@ type Uses = {
   /** Called when the work on an upload is done. */
   worked(organizationId: string, uploadId: string): void
   /** The request that an upload came with, for the log. */
-  requestOf(id: string): Promise<string | undefined>
+  findRequestId(id: string): Promise<string | undefined>
   leases: Leases
   clock: Clock
   node: string
@@ -118,7 +118,7 @@ export const rereadUploads = (uses: Uses) => {
   const queue = workQueue({
     work,
     log,
-    requestOf: uses.requestOf,
+    findRequestId: uses.findRequestId,
     most: 1,
     what: 'rereading an upload',
   })

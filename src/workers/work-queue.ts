@@ -6,7 +6,7 @@ type Options = {
   work(id: string): Promise<void>
   log: Log
   /** The request that an id is of, for the log. */
-  requestOf?(id: string): Promise<string | undefined>
+  findRequestId?(id: string): Promise<string | undefined>
   /** How many ids are worked on at once: in all, and of one organization. */
   most: number
   mostOfOne?: number
@@ -21,7 +21,7 @@ const within = (ms: number, done: Promise<unknown>): Promise<unknown> =>
  * Works through ids, a few at once, none twice at the same time. Organizations take turns, and the
  * ids of one come in the order they were added.
  */
-export const workQueue = ({ work, log, requestOf, most, mostOfOne, what }: Options) => {
+export const workQueue = ({ work, log, findRequestId, most, mostOfOne, what }: Options) => {
   const queue = fairQueue<string>(most, mostOfOne)
   const busy = new Map<string, Promise<void>>()
   /** Added while they were worked on. */
@@ -48,7 +48,7 @@ export const workQueue = ({ work, log, requestOf, most, mostOfOne, what }: Optio
       const { item: id, leave } = entered
       const done = work(id)
         .catch(async (err) => {
-          const reqId = await requestOf?.(id).catch(() => undefined)
+          const reqId = await findRequestId?.(id).catch(() => undefined)
           log.error({ err, ...(reqId === undefined ? {} : { reqId }), id }, `${what} failed`)
         })
         .finally(() => {

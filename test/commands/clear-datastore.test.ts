@@ -8,6 +8,7 @@ const {
   clearDatastore,
   createDatastore,
   deleteDatastore,
+  removeDatastoreFile,
   uploadFiles,
   blobs,
   appended,
@@ -22,7 +23,7 @@ t.test('what is left of a deleted DataStore goes, file by file, then the whole',
   await uploadFiles({ datastoreId, files }, by)
   await deleteDatastore({ datastoreId, force: true }, by)
   const remove = (filename: string) =>
-    appendedOnce(t, (call) => clearDatastore.removeFile({ datastoreId, filename }, call), by)
+    appendedOnce(t, (call) => removeDatastoreFile({ datastoreId, filename }, call), by)
   const reason = { reason: 'datastore_deleted', completed: false }
   t.match(await remove('a.txt'), [
     { type: 'UploadRemoved', data: reason },
@@ -32,7 +33,7 @@ t.test('what is left of a deleted DataStore goes, file by file, then the whole',
   const stored = blobs.under(datastoreKey(organizationId, datastoreId))
   const name = await stored.nameOf(files[0]?.hash ?? '')
   t.ok(await stored.get(name), 'its key is still there')
-  const cleared = await appendedOnce(t, (call) => clearDatastore.cleared({ datastoreId }, call), by)
+  const cleared = await appendedOnce(t, (call) => clearDatastore({ datastoreId }, call), by)
   t.strictSame(typesOf(cleared), ['DataStoreCleared'])
   t.equal(await stored.get(name), undefined)
   await t.rejects(stored.nameOf(''), KeyDestroyed)
@@ -42,7 +43,7 @@ t.test('a DataStore that is not deleted stays, and keeps its key', async (t) => 
   const { by, organizationId } = await organization()
   const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
   await uploadFiles({ datastoreId, files: [arrived('a.txt')] }, by)
-  t.strictSame(await appended(() => clearDatastore.cleared({ datastoreId }, by)), [])
+  t.strictSame(await appended(() => clearDatastore({ datastoreId }, by)), [])
   const stored = blobs.under(datastoreKey(organizationId, datastoreId))
   t.ok(await stored.get(await stored.nameOf(arrived('a.txt').hash)))
 })

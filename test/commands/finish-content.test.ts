@@ -9,7 +9,7 @@ await credited()
 
 const started = async (contentId: string) => {
   await requestContent(contentRequest(contentId), call)
-  await startContent.take(contentId, call)
+  await startContent({ contentId }, call)
   return { contentId, attempt: 0, payerId: 'user-1' }
 }
 

@@ -8,7 +8,7 @@ const { requestContent, startContent, finishContent, retryContent, appended, app
 const viewer = { userId: 'user-1', onlyKeyId: null }
 
 const failing = async (contentId: string, attempt = 0) => {
-  await startContent.take(contentId, call)
+  await startContent({ contentId }, call)
   await finishContent({ contentId, attempt, payerId: 'user-1', end: failedWith }, call)
 }
 

@@ -258,7 +258,7 @@ const organizationIn = async ({ commands }: Commanded, n: number) => {
   const contentId = 'content-1'
   const ordered = sampleOf(contentEvents, 'ContentRequested', content).data
   await commands.requestContent({ ...ordered, contentId, sessionId: 's-1' }, own)
-  await commands.startContent.take(contentId, own)
+  await commands.startContent({ contentId }, own)
   const end = { failed: { errorMessage: 'no', processingTimeMs: 1 } }
   await commands.finishContent({ contentId, attempt: 0, payerId: ownerUserId, end }, own)
   return { own, ids }

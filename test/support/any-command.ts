@@ -88,12 +88,6 @@ const fork = z.object({
   after: id.nullable(),
   messages: z.int().max(3),
 })
-const taken = z.object({
-  attempt: z.int(),
-  payerId: id,
-  predictionId: id.nullable(),
-  reserved: z.int(),
-})
 const ends = eventIn({ RunCompleted, RunFailed, RunCancelled, RunTimedOut })
 const steps = z.array(eventIn(sessionEvents)).max(4)
 
@@ -144,13 +138,7 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
     'changeMember',
     z.object({ userId, role: z.enum(['OWNER', 'ADMIN', 'MEMBER']), by }),
   ),
-  clearDatastore: {
-    args: z.object({ datastoreId: id, filename: id }),
-    async run({ clearDatastore: { removeFile, cleared } }, args, call) {
-      await removeFile(args, call)
-      await cleared(args, call)
-    },
-  },
+  clearDatastore: plain('clearDatastore', z.object({ datastoreId: id })),
   colorOrganization: plain('colorOrganization', z.object({ color: text.nullable() })),
   connectCredentials: plain(
     'connectCredentials',
@@ -303,6 +291,7 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
     }),
   ),
   remember: plain('remember', z.object({ userId, text })),
+  removeDatastoreFile: plain('removeDatastoreFile', z.object({ datastoreId: id, filename: id })),
   removeMember: plain('removeMember', z.object({ userId, by, keyIds: z.array(id).optional() })),
   renameOrganization: plain('renameOrganization', z.object({ name: text })),
   requestContent: plain('requestContent', ContentRequested.extend({ contentId: id })),
@@ -314,6 +303,10 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
     args: z.object({ userId }),
     run: ({ requireProvisionedUser }, given, call) => requireProvisionedUser(given.userId, call),
   },
+  reserveContentCredits: plain(
+    'reserveContentCredits',
+    z.object({ contentId: id, attempt: z.int(), payerId: id, reserved: z.int() }),
+  ),
   resumeRun: plain(
     'resumeRun',
     z.object({ sessionId, runId, from: owner, node: z.enum(['node-1', 'node-2']) }),
@@ -344,16 +337,9 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
     z.object({ userId, plan: z.enum(['basic_monthly', 'pro_monthly']).nullable() }),
   ),
   settleReservation: plain('settleReservation', z.object({ userId, runId, charge: z.int() })),
-  startContent: {
-    args: z.object({ contentId: id, taken, predictionId: text }),
-    async run({ startContent: { take, hold, submitted } }, args, call) {
-      const { contentId, taken: generation, predictionId } = args
-      await take(contentId, call)
-      await submitted(contentId, predictionId, call)
-      await hold(contentId, generation, call)
-    },
-  },
+  startContent: plain('startContent', z.object({ contentId: id })),
   storeCredential: plain('storeCredential', z.object({ userId, name: id, value: text })),
+  submitContent: plain('submitContent', z.object({ contentId: id, predictionId: text })),
   tellOutcome: plain(
     'tellOutcome',
     z.object({

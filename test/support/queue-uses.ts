@@ -1,5 +1,5 @@
 import { sessionDocumentId } from '../../projections/sessions.ts'
-import { askedBy } from '../../src/event-sourcing/asked-by.ts'
+import { findRequestId } from '../../src/event-sourcing/find-request-id.ts'
 import { silent } from '../../src/ports/log.ts'
 import { closeRun, runNames } from '../../src/turns/resume/close-run.ts'
 import { recordedCost } from '../../src/turns/resume/recorded-cost.ts'
@@ -20,7 +20,7 @@ export const queueUses = (
     endRun,
     costOf: recordedCost(store.read),
     abandonRun: async () => undefined,
-    namesOf: runNames(askedBy(store.read)),
+    namesOf: runNames(findRequestId(store.read)),
     clock,
     log: silent,
   }),

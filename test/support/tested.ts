@@ -54,7 +54,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/turns/read/find-turn-options.ts',
   ],
   'test/http/server/server-logs-of-runs.test.ts': [
-    'src/event-sourcing/asked-by.ts',
+    'src/event-sourcing/find-request-id.ts',
     'src/turns/resume/close-run.ts',
   ],
   'test/http/routes/mcp.test.ts': ['src/http/mcp/call-agent.ts', 'src/http/mcp/cancellations.ts'],

@@ -44,13 +44,13 @@ t.test('what is asked for in a session that is erased is not made', async (t) =>
   await all.seen()
   await all.vault.destroy(sessionKey('org-1', 's-1'))
   const { contents } = all.read
-  const requestOf = async () => undefined
+  const findRequestId = async () => undefined
   const worker = generateContent({
     ...all,
     contents,
     provider,
     storage: { isFull: async () => false },
-    requestOf,
+    findRequestId,
     node: 'node-1',
     log: silent,
   })

@@ -5,7 +5,7 @@ import { openRuns } from '../../src/domain/account/reservations.ts'
 import type { SessionEvent } from '../../src/domain/session/events.ts'
 import { decideRecord } from '../../src/domain/session/runs.ts'
 import { sessionStream } from '../../src/domain/session/session.ts'
-import { askedBy } from '../../src/event-sourcing/asked-by.ts'
+import { findRequestId } from '../../src/event-sourcing/find-request-id.ts'
 import { START } from '../../src/ports/event-store.ts'
 import { silent } from '../../src/ports/log.ts'
 import { closeRun, runNames } from '../../src/turns/resume/close-run.ts'
@@ -40,7 +40,7 @@ const withRun = async (t: Test) => {
     if (!resumable.has(run_id)) throw new NotResumable('the agent is gone')
     resumed.push(run_id)
   }
-  const namesOf = runNames(askedBy(scene.store.read))
+  const namesOf = runNames(findRequestId(scene.store.read))
   const costOf = recordedCost(scene.store.read)
   const { endRun } = scene
   const resumeRun = resumeOrClose({

@@ -64,7 +64,7 @@ const outdated = async (t: Test) => {
       followUpload,
       waitForPosition: async () => all.seen(),
       worked() {},
-      requestOf: async () => undefined,
+      findRequestId: async () => undefined,
       leases: all.leases,
       clock: all.clock,
       node: 'node-1',
@@ -89,7 +89,7 @@ const outdated = async (t: Test) => {
       waitForPosition: async () => all.seen(),
       head: all.store.head,
       worked() {},
-      requestOf: async () => undefined,
+      findRequestId: async () => undefined,
       node: 'node-1',
       log: silent,
     })

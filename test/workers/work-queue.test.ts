@@ -66,7 +66,7 @@ t.test('a failure is logged with the request that asked for the work', async (t)
       throw new Error('no')
     },
     log: { ...log, error: (fields) => void lines.push(fields) },
-    requestOf: async (id) => (id === 'known' ? 'request-1' : undefined),
+    findRequestId: async (id) => (id === 'known' ? 'request-1' : undefined),
     most: 1,
     what: 'a test',
   })

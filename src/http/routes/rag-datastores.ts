@@ -5,7 +5,7 @@ import type { DeleteDatastoreCommand } from '../../../commands/delete-datastore.
 import { datastoreView } from '../../../projections/datastores.ts'
 import type { GetDatastore } from '../../../queries/get-datastore.ts'
 import type { ListDatastores } from '../../../queries/list-datastores.ts'
-import type { ClearDatastore } from '../../workers/index-uploads.ts'
+import type { EmptyDatastore } from '../../workers/index-uploads.ts'
 import { refusals } from '../errors/responses.ts'
 import { boolean, orAbsent, pathId } from '../wire/fields.ts'
 
@@ -14,7 +14,7 @@ type Uses = {
   deleteDatastore: DeleteDatastoreCommand
   listDatastores: ListDatastores
   getDatastore: GetDatastore
-  clearDatastore: ClearDatastore
+  emptyDatastore: EmptyDatastore
 }
 
 const params = z.object({ datastore_id: pathId })
@@ -57,7 +57,7 @@ const counted = (files: number): string => (files === 1 ? '1 file' : `${files} f
 export const ragDatastoreRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { createDatastore, deleteDatastore, clearDatastore } = uses
+    const { createDatastore, deleteDatastore, emptyDatastore } = uses
     const { listDatastores, getDatastore } = uses
     const group = 'rag'
     const tags = ['knowledge']
@@ -120,7 +120,7 @@ export const ragDatastoreRoutes =
         const { organizationId } = call
         const { display_name } = await getDatastore(organizationId, datastore_id)
         await deleteDatastore({ datastoreId: datastore_id, force }, call)
-        const files = await clearDatastore(organizationId, datastore_id)
+        const files = await emptyDatastore(organizationId, datastore_id)
         return {
           success: true,
           datastore_id,

@@ -1,7 +1,7 @@
 import type { EndRunCommand } from '../../../commands/end-run.ts'
 import type { RunView } from '../../../projections/runs.ts'
 import { sessionStream } from '../../domain/session/session.ts'
-import type { AskedBy } from '../../event-sourcing/asked-by.ts'
+import type { FindRequestId } from '../../event-sourcing/find-request-id.ts'
 import { systemCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
@@ -11,10 +11,10 @@ import type { NotResumable } from './take-run.ts'
 
 /** Names a run, and the request that began it, in log lines about its recovery. */
 export const runNames =
-  (askedBy: AskedBy) =>
+  (findRequestId: FindRequestId) =>
   async ({ run_id, session_id, organization_id, revision = 0 }: RunView) => {
     const { name } = sessionStream(organization_id, session_id)
-    const reqId = await askedBy(name, { from: revision, field: 'runId', is: run_id })
+    const reqId = await findRequestId(name, { from: revision, field: 'runId', is: run_id })
     return { ...(reqId === undefined ? {} : { reqId }), run_id }
   }
 export type RunNames = ReturnType<typeof runNames>

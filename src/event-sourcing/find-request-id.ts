@@ -1,10 +1,10 @@
 import type { EventStore } from '../ports/event-store.ts'
 
 /**
- * The request that set something off, for the log: that of the first event which names it under `field`.
- * Without `field`: that of the stream's first event. Undefined where no such event can be read.
+ * The request id of the first event in a stream whose `field` has the value `is`, for the log.
+ * Without `field`: of the stream's first event. Undefined where no such event can be read.
  */
-export const askedBy =
+export const findRequestId =
   (read: EventStore['read']) =>
   async (stream: string, { from = 0, field = '', is = '' } = {}): Promise<string | undefined> => {
     try {
@@ -13,9 +13,9 @@ export const askedBy =
           if (field === '' || (data as Record<string, unknown>)[field] === is)
             return metadata.request_id
     } catch {
-      // What is logged matters more.
+      // The log message matters more than its request id.
     }
     return undefined
   }
 
-export type AskedBy = ReturnType<typeof askedBy>
+export type FindRequestId = ReturnType<typeof findRequestId>
