@@ -19,8 +19,8 @@ export type DeleteDatastore = {
 }
 
 /**
- * Deletes a DataStore: it is invisible at once. Its route then removes its files and waits for it
- * (clear-datastore.ts, by way of src/workers/index-uploads.ts); after a crash the worker does.
+ * Deletes a DataStore: it is invisible at once. Then its route has its files removed and waits for
+ * that (`emptyDatastore` in src/workers/index-uploads.ts); after a crash the worker continues.
  * @throws datastore_not_found, datastore_in_use
  */
 export const deleteDatastore =

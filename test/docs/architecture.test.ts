@@ -107,7 +107,7 @@ t.test('the example of CONTRIBUTING.md is traced from its route to its tests', a
   const found = tracing(tree)('post', '/api/external/content/{content_id}/retry')
   t.strictSame(found, {
     route: 'src/http/routes/contents.ts',
-    commands: ['commands/retry-content.ts'],
+    commands: ['commands/reserve-content-credits.ts', 'commands/retry-content.ts'],
     queries: ['queries/find-storage.ts'],
     work: ['src/turns/begin/storage-quotas.ts'],
     deciders: ['src/domain/account/account.ts', 'src/domain/content/content.ts'],
