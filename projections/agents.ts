@@ -5,8 +5,9 @@ import {
   agentTypes,
   type CredentialWords,
 } from '../src/domain/agent/events.ts'
+import { creditUnit } from '../src/domain/amounts.ts'
 import { agentServers, agentTools, shownServers, shownTools } from './agent-tools.ts'
-import { count, id, incomplete, text, timestamp } from './fields.ts'
+import { count, id, inCredits, incomplete, text, timestamp } from './fields.ts'
 import { projection } from './projection.ts'
 
 const credentialWords = z.object({
@@ -29,8 +30,6 @@ export const wordsOf = ({ name, label, description, help_url }: ShownWords): Cre
   ...(help_url === undefined ? {} : { helpUrl: help_url }),
 })
 
-const perCredit = 1_000_000
-
 type AgentLimits = NonNullable<AgentConfigEvent<'AgentCreated'>['data']['limits']>
 
 const shownLimits = z
@@ -50,7 +49,7 @@ const limitsShown = (limits: AgentLimits | null): ShownLimits | null => {
   return {
     ...(steps === undefined ? {} : { max_steps: steps }),
     ...(tokens === undefined ? {} : { max_tokens: tokens }),
-    ...(charge === undefined ? {} : { max_credits: charge / perCredit }),
+    ...(charge === undefined ? {} : { max_credits: inCredits(charge) }),
     ...(seconds === undefined ? {} : { max_seconds: seconds }),
   }
 }
@@ -62,7 +61,7 @@ export const limitsIn = (shown: ShownLimits | null): AgentLimits | null => {
   return {
     ...(steps === undefined ? {} : { steps }),
     ...(tokens === undefined ? {} : { tokens }),
-    ...(credits === undefined ? {} : { charge: Math.round(credits * perCredit) }),
+    ...(credits === undefined ? {} : { charge: Math.round(credits * creditUnit) }),
     ...(seconds === undefined ? {} : { seconds }),
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { creditUnit } from '../src/domain/amounts.ts'
 
 /** What the schemas of many read models are made of. */
 export const text = z.string()
@@ -9,7 +10,7 @@ export const micro = z.int().describe('Micro-credits')
 
 /** An amount as it is shown; documents hold it in micro-credits. */
 export const credits = z.number().describe('Credits')
-export const inCredits = (amount: number): number => amount / 1_000_000
+export const inCredits = (amount: number): number => amount / creditUnit
 
 /** Log position that orders a list: times may step back, positions do not. */
 export const place = z.int()

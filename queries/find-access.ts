@@ -10,6 +10,7 @@ import type { Clock } from '../src/ports/clock.ts'
 import type { View } from '../src/ports/views.ts'
 import type { Access } from '../src/security/access.ts'
 import { type Secrets, sameSecret } from '../src/security/secrets.ts'
+import { longestId } from '../src/support/ids.ts'
 import { accessCache, type Changed, type Known } from './access-cache.ts'
 
 type Uses = {
@@ -45,9 +46,6 @@ const platformAccess: Access = {
  * it needs no secret; the hash that is stored takes six times as long.
  */
 const digestOf = (apiKey: string): string => hashOf('sha256', apiKey, 'hex')
-
-/** Longer than any organization's id; a header is the client's to make up. */
-const longestId = 64
 
 /** What a key was refused is told where the key belongs: a user key to the platform. */
 const denied = ({ key_id, user_id, organization_id }: ApiKeyView) =>

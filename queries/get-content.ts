@@ -1,4 +1,5 @@
 import type { ContentView } from '../projections/contents.ts'
+import { inCredits } from '../projections/fields.ts'
 import { refusal } from '../src/domain/refusal.ts'
 import type { Sealed } from '../src/domain/sealed.ts'
 import { isOwn, type Viewer } from '../src/domain/session/viewer.ts'
@@ -14,8 +15,6 @@ export type LinkOf = (contentId: string) => string
 
 type Ask = { organizationId: string; viewer: Viewer; contentId: string; linkOf: LinkOf }
 
-const credits = (micro: number): number => micro / 1_000_000
-
 /** The documented list item. */
 export const shownContent = (view: ContentView, prompt: string, linkOf: LinkOf) => ({
   id: view.id,
@@ -27,7 +26,7 @@ export const shownContent = (view: ContentView, prompt: string, linkOf: LinkOf) 
   storage_url: view.hash && view.status === 'completed' ? linkOf(view.id) : null,
   error_message: view.error_message,
   processing_time_ms: view.processing_time_ms,
-  credit_cost: credits(view.charge),
+  credit_cost: inCredits(view.charge),
   created_at: view.created_at,
   completed_at: view.completed_at,
 })

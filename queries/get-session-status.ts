@@ -1,5 +1,6 @@
+import { runTimeOutMs } from '../src/domain/run-limits.ts'
 import type { FindSession, OneSession } from './find-session.ts'
-import { elapsedOf, type SessionClock, timeOutMs } from './session-state.ts'
+import { elapsedOf, type SessionClock } from './session-state.ts'
 
 const timedOut = 'The request was cancelled automatically after 30 minutes of processing'
 
@@ -26,7 +27,7 @@ export const getSessionStatus =
         elapsed_seconds: 0,
       }
     const elapsedMs = elapsedOf(run, clock)
-    if (state === 'timed_out' || elapsedMs >= timeOutMs)
+    if (state === 'timed_out' || elapsedMs >= runTimeOutMs)
       return { session_id, is_processing: false, timed_out: true, message: timedOut }
     const elapsed_seconds = elapsedMs / 1000
     return { session_id, is_processing: true, started_at, current_agent, elapsed_seconds }

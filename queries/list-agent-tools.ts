@@ -1,10 +1,9 @@
 import { type AgentSummary, endOf } from '../projections/agent-summaries.ts'
+import { longestId } from '../src/support/ids.ts'
 import type { Summaries } from './read-summaries.ts'
 
 /** Agents of one page. */
 const pageSize = 200
-/** Longer than any id; clients can invent cursors. */
-const longestId = 64
 
 /**
  * One page of an organization's active agents in the order of their ids, and the last id where

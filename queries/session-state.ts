@@ -1,11 +1,6 @@
 import type { SessionRun } from '../projections/sessions.ts'
+import { runTimeOutMs } from '../src/domain/run-limits.ts'
 import { sinceStored } from '../src/support/stopwatch.ts'
-
-/**
- * Session processing time-out (docs/contract/limits.md#times); the run itself is ended by the next
- * tick.
- */
-export const timeOutMs = 30 * 60_000
 
 /**
  * The elapsed milliseconds of a run of this process; undefined: this process does not execute it.
@@ -31,6 +26,7 @@ export const stateOf = (
 ): { state?: 'queued' | 'running' | 'awaiting_approval' | 'in_doubt' } => {
   if (run?.state === 'queued') return { state: run.state }
   if (run?.state === 'awaiting_approval' || run?.state === 'in_doubt') return { state: run.state }
-  if (run?.state === 'processing' && elapsedOf(run, clock) < timeOutMs) return { state: 'running' }
+  if (run?.state === 'processing' && elapsedOf(run, clock) < runTimeOutMs)
+    return { state: 'running' }
   return {}
 }

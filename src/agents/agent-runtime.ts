@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs'
-import type { AgentLimits, ReachedLimit } from '../domain/run-limits.ts'
+import { type AgentLimits, type ReachedLimit, runTimeOutMs } from '../domain/run-limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import { ModelFault, ModelOutputInvalid, type ToolCall } from '../ports/model.ts'
 import { stopwatch } from '../support/stopwatch.ts'
@@ -23,7 +23,7 @@ export const defaultLimits: RunLimits = {
   steps: 200,
   context: 16_000,
   toolMs: 60_000,
-  turnMs: 1_800_000,
+  turnMs: runTimeOutMs,
 }
 
 /**

@@ -19,6 +19,7 @@ import { recoverRuns } from '../workers/recover-runs.ts'
 import { resumeDecidedRuns } from '../workers/resume-decided-runs.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
+import { shownWithinMs } from './read-side.ts'
 import type { Stores } from './stores.ts'
 
 type Uses = {
@@ -49,9 +50,6 @@ type Uses = {
   node: string
   log: Log
 }
-
-/** How long one page of work waits until the views show the last. */
-const shownWithinMs = 2_000
 
 /** How long the start waits for the views to catch up with the log. */
 const caughtUpWithinMs = 60_000

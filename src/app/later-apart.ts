@@ -10,6 +10,7 @@ import type { Document } from '../ports/views.ts'
 import type { Projecting, ProjectionState } from '../projector/projector.ts'
 import type { Progress } from '../projector/rebuild.ts'
 import type { MasterKeys } from '../security/master-keys.ts'
+import { backOff } from '../support/back-off.ts'
 import { type Deferred, deferred } from '../support/deferred.ts'
 import { type Calls, callsOver, type Parts } from '../support/port-calls.ts'
 import { startProcess } from '../support/start-process.ts'
@@ -46,9 +47,6 @@ const failuresOfViews = 3
 
 const script = new URL('./later-process.js', import.meta.url)
 const names = projectionsAt('later').map(({ name }) => name)
-
-/** Milliseconds before it is started again. */
-const backOff = (failures: number) => Math.min(5_000, 50 * 2 ** failures)
 
 const tooLate = () => new StoreUnavailable('the process for audits has ended')
 

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { keyBytes } from '../security/cipher.ts'
 
 /** The master key's file does not hold a key. */
 export class MasterKeyDamaged extends Error {
   override readonly name = 'MasterKeyDamaged'
 }
 
-const keyBytes = 32
 const pathIn = (folder: string): string => join(folder, 'master.key')
 
 /**

@@ -36,8 +36,8 @@ type Uses = {
   telemetry: Telemetry | undefined
 }
 
-/** How long a command's answer waits for the views to show it (read your own writes). */
-const shownWithinMs = 2_000
+/** How long a command and a page of background work wait for the views, in milliseconds. */
+export const shownWithinMs = 2_000
 /** How many unreadable events are known to the fold that goes on behind them. */
 const mostKnown = 100_000
 /** How long a list of the read models waits for those that are folded later. */

@@ -1,3 +1,6 @@
+/** Micro-credits in one credit, the unit on the wire. */
+export const creditUnit = 1_000_000
+
 /** The largest amount or count, of either sign: beyond it numbers are not exact. */
 export const largestAmount = Number.MAX_SAFE_INTEGER
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { creditUnit } from './account/account.ts'
+import { creditUnit } from './amounts.ts'
 
 /** What an agent's settings allow a run; what is absent has no limit. `charge` is in micro-credits. */
 export const agentLimits = z
@@ -23,6 +23,9 @@ export const reachedLimit = z.object({
   setBy: z.enum(['agent', 'platform']),
 })
 export type ReachedLimit = z.infer<typeof reachedLimit>
+
+/** How long a run may take (docs/contract/limits.md#times), in milliseconds. */
+export const runTimeOutMs = 30 * 60_000
 
 /** The code that a run fails with which has reached a limit of its agent. */
 export const limitCode = 'run_limit_reached'

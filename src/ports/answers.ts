@@ -1,3 +1,6 @@
+/** How long an answer is stored, in milliseconds. */
+export const answerLifetimeMs = 24 * 60 * 60 * 1000
+
 /** The first answer to a request with an idempotency key, kept 24 hours (docs/contract/requests.md#idempotency-keys). */
 export type StoredAnswer = { status: number; headers: Record<string, string>; body: string }
 

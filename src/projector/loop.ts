@@ -17,9 +17,10 @@ import {
 import { earliest, type Position } from '../domain/event.ts'
 import type { EventReads } from '../ports/event-store.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
+import { backOff } from '../support/back-off.ts'
 import type { SerialQueue } from '../support/serial-queue.ts'
 import type { batchFolder, FoldedBatch } from './batch.ts'
-import { backOff, committed, type Leadership, retryingStore } from './retrying-store.ts'
+import { committed, type Leadership, retryingStore } from './retrying-store.ts'
 import type { Cursor } from './router.ts'
 import { type Stretch, stretches } from './stretches.ts'
 

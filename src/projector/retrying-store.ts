@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { StoreDamaged, StoreUnavailable } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
 import { CheckpointMoved, DocumentRefused, type Views } from '../ports/views.ts'
+import { backOff } from '../support/back-off.ts'
 import type { FoldedBatch, ProjectionStore } from './batch.ts'
 
 /** The lease ran out in the middle of a batch. Nothing of the batch was written. */
@@ -23,8 +24,6 @@ export type Leadership = {
   signal: AbortSignal
 }
 
-/** Milliseconds before the next try. */
-export const backOff = (attempt: number) => Math.min(5_000, 50 * 2 ** attempt)
 /** Tries for errors that are not StoreUnavailable, in case they pass. */
 const maxAttempts = 5
 

@@ -1,7 +1,8 @@
 import { type CipherKey, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 const nonceBytes = 12
-const keyBytes = 32
+/** The size of every key. */
+export const keyBytes = 32
 const tagBytes = 16
 const cipher = 'aes-256-gcm'
 const options = { authTagLength: tagBytes }

@@ -1,6 +1,7 @@
 import { refusal } from '../domain/refusal.ts'
 import type { Viewer } from '../domain/session/viewer.ts'
 import type { Call } from '../ports/call.ts'
+import { longestId } from '../support/ids.ts'
 import type { Access } from './access.ts'
 import { requireScopes } from './scopes.ts'
 
@@ -25,9 +26,6 @@ const viewerOf = ({ access, call }: Asker): Viewer => {
   const own = access.kind === 'organization' && !call.onBehalfOf
   return { userId, onlyKeyId: own ? access.keyId : null }
 }
-
-/** Longer than any user's id: clients can send any text as a target. */
-const longestId = 64
 
 const forUser = async (
   findMembership: FindMembership,

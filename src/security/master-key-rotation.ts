@@ -3,7 +3,7 @@ import { setTimeout as after, setImmediate as turn } from 'node:timers/promises'
 import { refusal } from '../domain/refusal.ts'
 import type { KeyRecords, WrappedKey } from '../ports/keys.ts'
 import type { Log } from '../ports/log.ts'
-import { decrypted, encrypted } from './cipher.ts'
+import { decrypted, encrypted, keyBytes } from './cipher.ts'
 import { freshMs, type MasterKeys } from './master-keys.ts'
 import { type Ring, WrongMasterKey } from './wrapped-keys.ts'
 
@@ -11,7 +11,6 @@ import { type Ring, WrongMasterKey } from './wrapped-keys.ts'
 const pieceKeys = 250
 /** How many are looked at before others have their turn: less than 2 ms. */
 const sliceKeys = 50
-const keyBytes = 32
 
 /**
  * How a rotation stands: `none` is under way; this process is `rewrapping`; all data keys are

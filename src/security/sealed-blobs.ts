@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { type Blobs, BlobTooLarge } from '../ports/blobs.ts'
-import { decrypted, encrypted } from './cipher.ts'
+import { decrypted, encrypted, keyBytes } from './cipher.ts'
 import { SealBroken, type Vault } from './vault.ts'
 
 /** How many bytes are sealed together: at most two frames too many are opened for a range. */
@@ -9,7 +9,6 @@ export const frameBytes = 65_536
 /** What sealing adds to a frame: nonce and tag. */
 const overhead = 28
 const sealedFrame = frameBytes + overhead
-const keyBytes = 32
 const mark = Buffer.from('RPSEAL01')
 /** Mark, and the sealed key and size of the blob. */
 const trailerBytes = mark.length + keyBytes + 8 + overhead

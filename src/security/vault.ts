@@ -2,11 +2,10 @@ import { createHmac, hkdfSync } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Sealed } from '../domain/sealed.ts'
 import { atMost } from '../support/at-most.ts'
-import { decrypted, encrypted, newKey } from './cipher.ts'
+import { decrypted, encrypted, keyBytes, newKey } from './cipher.ts'
 import { packed, unpacked } from './packing.ts'
 import type { DataKeys } from './wrapped-keys.ts'
 
-const keyBytes = 32
 /** How long another node that has a destroyed key in memory may still open text with it. */
 const keyTtlMs = 60_000
 /** The clock of a cache is read this often: at every use it would cost a timer each millisecond. */

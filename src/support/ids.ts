@@ -3,6 +3,9 @@ import { v5 as uuidOf } from 'uuid'
 import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 
+/** Characters of the longest id of ours; clients may send longer texts in its place. */
+export const longestId = 64
+
 const namespace = '0d9c3b55-6f0e-4a55-9b43-6a3f1a0c7e21'
 
 /** How many random bytes an id has. */

@@ -4,6 +4,7 @@ import type { AccountView } from '../../projections/accounts.ts'
 import type { ContentView } from '../../projections/contents.ts'
 import type { RunView } from '../../projections/runs.ts'
 import { findAll } from '../../queries/find-all.ts'
+import { runTimeOutMs } from '../domain/run-limits.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -17,9 +18,6 @@ import type { RecordedCost } from '../turns/resume/recorded-cost.ts'
 import { nodeLease } from './node-lease.ts'
 import { releaseReservations } from './release-reservations.ts'
 import { skipUnreadable } from './skip-unreadable.ts'
-
-/** Session processing time-out (docs/contract/limits.md#times). */
-const timeOutMs = 30 * 60_000
 
 type Uses = {
   runs: View<RunView>
@@ -77,10 +75,10 @@ export const recoverRuns = (uses: Uses) => {
     const look = async (run: RunView): Promise<void> => {
       const elapsed = elapsedHere(run.run_id)
       if (elapsed !== undefined) {
-        if (elapsed >= timeOutMs) await timedOut(run)
+        if (elapsed >= runTimeOutMs) await timedOut(run)
       } else if (await isOrphan(run, certain)) {
         const since = run.waited_until ?? run.started_at
-        const late = run.status !== 'queued' && sinceStored(clock, since) >= timeOutMs
+        const late = run.status !== 'queued' && sinceStored(clock, since) >= runTimeOutMs
         if (late) await timedOut(run)
         else left.push(run)
       }

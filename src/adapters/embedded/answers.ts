@@ -1,9 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Answers, Claim, StoredAnswer } from '../../ports/answers.ts'
+import {
+  type Answers,
+  answerLifetimeMs,
+  type Claim,
+  type StoredAnswer,
+} from '../../ports/answers.ts'
 import { StoreDamaged } from '../../ports/event-store.ts'
 import { assertName, type EventLog } from './log.ts'
 
-const keptMs = 24 * 60 * 60 * 1000
 const sweepBatch = 200
 
 type Entry = { fingerprint: string; holder: string; at: number; answer?: StoredAnswer }
@@ -25,7 +29,7 @@ export const embeddedAnswers = (log: EventLog): Answers => {
     log.answers.put(scope, JSON.stringify(entry))
   }
 
-  const isOver = ({ at }: Entry, now: Date) => now.getTime() - at >= keptMs
+  const isOver = ({ at }: Entry, now: Date) => now.getTime() - at >= answerLifetimeMs
 
   const change = <T>(scope: string, prepare: () => () => T, bytes = 0): Promise<T> => {
     assertName(scope)

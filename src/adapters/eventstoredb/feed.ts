@@ -9,6 +9,7 @@ import {
 } from '@eventstore/db-client'
 import type { Position } from '../../domain/event.ts'
 import { type LogBatch, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
+import { backOff } from '../../support/back-off.ts'
 import { batches, buffered } from './batches.ts'
 import type { Clients } from './clients.ts'
 import { isCutOff, isOutage, portError } from './errors.ts'
@@ -25,9 +26,8 @@ const checkpointEvery = 512
 /** How often a feed without events of ours says how far it is, at most. */
 const tellEveryMs = 1_000
 
-/** 50 ms, doubled by each failure in a row, 1 s at most; up to half of it taken off by chance. */
-const backOff = (failures: number): number =>
-  Math.min(1_000, 50 * 2 ** failures) * (1 - Math.random() / 2)
+/** At most 1 s, less a random share of up to one half. */
+const pauseMs = (failures: number): number => backOff(failures, 1_000) * (1 - Math.random() / 2)
 
 type Options = {
   clients: Clients
@@ -118,7 +118,7 @@ export async function* resubscribing(
       lost = portError(error)
     }
     if (ending.aborted) return
-    const waitMs = backOff(failures++)
+    const waitMs = pauseMs(failures++)
     onDropped?.(lost, waitMs)
     await pause(waitMs, undefined, { signal: ending }).catch(() => undefined)
   }

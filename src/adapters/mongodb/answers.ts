@@ -1,9 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Answers, Claim, StoredAnswer } from '../../ports/answers.ts'
+import {
+  type Answers,
+  answerLifetimeMs,
+  type Claim,
+  type StoredAnswer,
+} from '../../ports/answers.ts'
 import { StoreUnavailable } from '../../ports/event-store.ts'
 import { isDuplicate, type Mongo, reaching } from './connect.ts'
 
-const keptMs = 24 * 60 * 60 * 1000
 const maxAttempts = 20
 
 /** The answer is JSON, as names of headers cannot all be names of fields. */
@@ -34,7 +38,7 @@ export const mongoAnswers = ({ db }: Pick<Mongo, 'db'>, { isAlive }: Options): A
     }
     const entry = await answers.findOne({ _id: scope })
     if (!entry) return undefined
-    const isKept = now.getTime() - entry.at < keptMs
+    const isKept = now.getTime() - entry.at < answerLifetimeMs
     if (isKept) {
       if (entry.fingerprint !== fingerprint) return { state: 'reused' }
       if (entry.answer !== undefined)
@@ -72,7 +76,9 @@ export const mongoAnswers = ({ db }: Pick<Mongo, 'db'>, { isAlive }: Options): A
 
     sweep: (now) =>
       reaching(async () => {
-        const { deletedCount } = await answers.deleteMany({ at: { $lte: now.getTime() - keptMs } })
+        const { deletedCount } = await answers.deleteMany({
+          at: { $lte: now.getTime() - answerLifetimeMs },
+        })
         return deletedCount
       }),
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { creditUnit } from '../../domain/amounts.ts'
 import { shortText } from '../../support/cut-text.ts'
 
-const unit = 1_000_000
 const widest = 60
 
 /**
@@ -151,7 +151,7 @@ export const sessionTree = (session: string, events: readonly unknown[]): string
     },
     RunLimitReached: ({ data }) => {
       const { limit, used = 0, allowed = 0 } = data
-      const unit = limit === 'credits' ? 1_000_000 : 1
+      const unit = limit === 'credits' ? creditUnit : 1
       add(1, `limit of ${limit?.replace('_', ' ')}`, `${used / unit} of ${allowed / unit}`)
     },
     ToolStarted: (event) => {
@@ -185,7 +185,7 @@ export const sessionTree = (session: string, events: readonly unknown[]): string
       data.code ? `${ended}: ${data.code}` : ended,
       duration(data.durationMs ?? between(run.start, event)),
       tokens(data),
-      `${((data.charge ?? 0) / unit).toFixed(6)} credits`,
+      `${((data.charge ?? 0) / creditUnit).toFixed(6)} credits`,
       run.start.metadata.at,
     ]
   }

@@ -1,11 +1,8 @@
 import { type Aggregate, platformStreamOf } from '../aggregate.ts'
-import { largestAmount, saturate } from '../amounts.ts'
+import { creditUnit, largestAmount, saturate } from '../amounts.ts'
 import { refusal } from '../refusal.ts'
 import { type AccountEvent, accountEvents } from './events.ts'
 import { heldFor, noReservations, type Reservations, released, reserved } from './reservations.ts'
-
-/** Micro-credits in one credit, the unit on the wire. */
-export const creditUnit = 1_000_000
 
 /**
  * Ended runs, and grants, are remembered in so many lists of so many: at least the last 200. A new

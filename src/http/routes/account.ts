@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { creditUnit } from '../../domain/account/account.ts'
+import { creditUnit } from '../../domain/amounts.ts'
 import type { FindBalance } from '../../turns/begin/require-subscription.ts'
 import type { StorageQuotas } from '../../turns/begin/storage-quotas.ts'
 import { ceilingOf } from '../checks/admission.ts'

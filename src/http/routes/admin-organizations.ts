@@ -7,7 +7,7 @@ import { organizationView } from '../../../projections/organizations.ts'
 import type { GetCredits } from '../../../queries/get-credits.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListOrganizations } from '../../../queries/list-organizations.ts'
-import { creditUnit } from '../../domain/account/account.ts'
+import { creditUnit } from '../../domain/amounts.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import {

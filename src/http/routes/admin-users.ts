@@ -4,7 +4,7 @@ import type { GrantCreditsCommand } from '../../../commands/grant-credits.ts'
 import type { RecordLoginCommand } from '../../../commands/record-login.ts'
 import type { SetSubscriptionCommand } from '../../../commands/set-subscription.ts'
 import type { FindIdentity } from '../../../queries/find-identity.ts'
-import { creditUnit } from '../../domain/account/account.ts'
+import { creditUnit } from '../../domain/amounts.ts'
 import { refusals } from '../errors/responses.ts'
 import { credits, email, givenId, id, orAbsent, pathId, plan } from '../wire/fields.ts'
 

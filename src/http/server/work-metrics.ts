@@ -1,5 +1,5 @@
 import { Gauge, Registry } from 'prom-client'
-import { creditUnit } from '../../domain/account/account.ts'
+import { creditUnit } from '../../domain/amounts.ts'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
 import type { WatchRun } from '../../turns/run/watch-run.ts'
 import { counter, countsBy, histogram, type Observed, plus } from './counted.ts'

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { position } from '../../domain/event.ts'
 import { planIds } from '../../domain/plan.ts'
 import { refusal } from '../../domain/refusal.ts'
-
 import { START } from '../../ports/event-store.ts'
 import { within } from '../../support/bounded-schema.ts'
+import { longestId } from '../../support/ids.ts'
 import { freeJson as freeBounds } from '../../support/json-bounds.ts'
 
 export const id = z.uuid()
@@ -28,7 +28,7 @@ export const credits = (min: number, max: number) =>
   z.number().min(min).max(max).refine(hasSixDecimals, 'Up to six decimals')
 
 /** An id of ours in a body. */
-export const givenId = z.string().min(1).max(64)
+export const givenId = z.string().min(1).max(longestId)
 
 const sessionForm = /^[A-Za-z0-9_.:-]{1,128}$/
 

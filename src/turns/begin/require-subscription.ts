@@ -1,4 +1,4 @@
-import { creditUnit } from '../../domain/account/account.ts'
+import { creditUnit } from '../../domain/amounts.ts'
 import { apiPlans, termsOf } from '../../domain/plan.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Access } from '../../security/access.ts'
