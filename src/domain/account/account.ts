@@ -4,43 +4,24 @@ import { refusal } from '../refusal.ts'
 import { type AccountEvent, accountEvents } from './events.ts'
 import { heldFor, noReservations, type Reservations, released, reserved } from './reservations.ts'
 
-/**
- * Ended runs, and grants, are remembered in so many lists of so many: at least the last 200. A new
- * one copies one list.
- */
-const mostLists = 9
-const listLength = 25
-
-/**
- * `greatest` of all that ever were: ids of runs grow, so that the lists are seldom searched for a
- * new one.
- */
-type Remembered = { lists: readonly (readonly string[])[]; greatest: string }
-
-const none: Remembered = { lists: [], greatest: '' }
+/** How many ended runs, and grants, an account remembers. */
+const mostRemembered = 200
 
 /** Amounts in micro-credits. */
 export type Account = {
   balance: number
   /** What open runs hold back. */
   reservations: Reservations
-  /** The last runs that ended; a late second start of one reserves nothing. */
-  ended: Remembered
-  /** The last grants; the same one again gives nothing. */
-  grants: Remembered
+  /** The ids of the last runs that ended; a late second start of one reserves nothing. */
+  ended: readonly string[]
+  /** The ids of the last grants; the same one again gives nothing. */
+  grants: readonly string[]
 }
 
-const withLast = ({ lists, greatest }: Remembered, id: string): Remembered => {
-  const last = lists.at(-1)
-  const longer =
-    last && last.length < listLength
-      ? lists.with(-1, [...last, id])
-      : [...lists.slice(1 - mostLists), [id]]
-  return { lists: longer, greatest: id > greatest ? id : greatest }
-}
-
-const isAmong = ({ lists, greatest }: Remembered, id: string): boolean =>
-  id <= greatest && lists.some((list) => list.includes(id))
+const withLast = (ids: readonly string[], id: string): readonly string[] => [
+  ...ids.slice(1 - mostRemembered),
+  id,
+]
 
 const closed = (
   { balance, reservations, ended, grants }: Account,
@@ -61,8 +42,8 @@ const closed = (
 export const account: Aggregate<Account, typeof accountEvents> = {
   category: 'account',
   events: accountEvents,
-  initial: { balance: 0, reservations: noReservations, ended: none, grants: none },
-  stateVersion: 6,
+  initial: { balance: 0, reservations: noReservations, ended: [], grants: [] },
+  stateVersion: 7,
   evolve: {
     CreditsGranted: (state, { grantId, amount }) => ({
       ...state,
@@ -96,7 +77,7 @@ const largestBalance = 9e15
 export const decideGrant =
   ({ grantId, amount, reason }: { grantId: string; amount: number; reason: string }) =>
   (state: Account): AccountEvent<'CreditsGranted'>[] => {
-    if (isAmong(state.grants, grantId)) return []
+    if (state.grants.includes(grantId)) return []
     const { balance } = state
     const after = Math.abs(balance + amount)
     if (after > largestBalance && after > Math.abs(balance))
@@ -114,7 +95,7 @@ export const decideGrant =
 export const decideReserve =
   ({ runId, amount }: { runId: string; amount: number }) =>
   (state: Account): AccountEvent<'CreditsReserved'>[] => {
-    if (isOpen(state, runId) || isAmong(state.ended, runId)) return []
+    if (isOpen(state, runId) || state.ended.includes(runId)) return []
     const effective = effectiveBalance(state)
     if (effective < 0)
       throw refusal('insufficient_credits', {
