@@ -1,7 +1,7 @@
 /** The most that a JSON value may be: bytes of its text, levels, and values in it. */
 export type JsonBounds = { bytes: number; depth: number; nodes: number }
 
-/** JSON whose form clients choose (docs/decisions/0014-bounds.md). */
+/** JSON whose form clients choose (docs/input-costs.md). */
 export const freeJson: JsonBounds = { bytes: 65_536, depth: 32, nodes: 2_000 }
 
 /** Arguments of a tool call, as a model writes them. */

@@ -50,7 +50,7 @@ const mostTools = 100
 const mostNamed = 20
 const longestName = 64
 const longestDescription = 1_024
-/** What a tool of a server may be (docs/decisions/0014-bounds.md). */
+/** What a tool of a server may be (docs/input-costs.md). */
 const toolBounds: JsonBounds = { bytes: 65_536, depth: 32, nodes: 5_000 }
 const keptCharacters = 64_000_000
 /** Servers, of all organizations, whose tools have changed. */

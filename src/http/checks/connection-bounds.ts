@@ -4,7 +4,7 @@ import { type BufferBudget, bufferBudget, type Holder } from '../../support/buff
 import { inTurns } from '../../support/in-turns.ts'
 import { loopSlices } from '../../support/loop-slices.ts'
 
-/** Of one connection (docs/decisions/0014-bounds.md). */
+/** Of one connection (docs/input-costs.md). */
 export type ConnectionBounds = {
   /** Requests that are being answered. */
   inFlight: number
