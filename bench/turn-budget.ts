@@ -2,7 +2,7 @@ import type { TurnCount } from './counting/turn-counts.ts'
 
 /**
  * The most that a chat turn may cost the thread that serves, one turn at a time, in a session of its
- * own, with the offline model (docs/performance.md#a-budget-a-turn).
+ * own, with the offline model (docs/performance.md#budget-of-a-turn).
  */
 export const turnBudget: Readonly<Record<TurnCount, number>> = {
   bytes: 275_000,

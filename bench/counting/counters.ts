@@ -15,7 +15,7 @@ const zeros = {
   timers: 0,
 }
 
-/** What a process does, each a number of calls (docs/performance.md#a-budget-a-turn). */
+/** What a process does, each a number of calls (docs/performance.md#budget-of-a-turn). */
 export type Counters = typeof zeros
 
 export const counters: Counters = { ...zeros }

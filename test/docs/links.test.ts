@@ -10,6 +10,7 @@ const below = (folder: string, ending: RegExp): string[] =>
 
 const pages = [
   ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  'bench/NOTES.md',
   ...below('docs', /\.md$/),
 ]
 const sources = ['src', 'commands', 'queries', 'projections', 'bench', 'test'].flatMap((folder) =>
