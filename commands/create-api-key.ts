@@ -24,7 +24,7 @@ export type CreateApiKey = {
   type: 'organization' | 'user'
   name: string
   description: string
-  /** Default: those of its type that may be given (docs/contract/requests.md#scopes). */
+  /** Default: those of its type that may be given (docs/contract/authentication.md#scopes). */
   scopes?: readonly Scope[] | undefined
   rateLimitMinute: number
   rateLimitHour: number

@@ -73,7 +73,7 @@ const isOfFormer = (key: ApiKeyView, member: MemberView): boolean =>
   key.created_at < member.created_at && (key.type === 'organization' || member.again === true)
 
 /**
- * Who a request comes from (docs/contract/requests.md#authentication). A key works while it is
+ * Who a request comes from (docs/contract/authentication.md#authentication). A key works while it is
  * neither revoked nor expired and its backing user is an active member of the organization: what
  * was given to a person ends with that person's membership. What was found is answered at once,
  * without a promise, until anything it rests on changes.

@@ -112,7 +112,7 @@ t.test('the guides run as printed, on a fresh start', noCurl, async (t) => {
 const programs = [
   { page: 'docs/guides/responses.md', language: 'js', printed: /28 days of paid leave/ },
   { page: 'docs/guides/structured.md', language: 'python', printed: /My parcel 4711 is late/ },
-  { page: 'docs/contract/requests.md', language: 'python', printed: /^/ },
+  { page: 'docs/contract/authentication.md', language: 'python', printed: /^/ },
 ] as const
 
 const interpreters = { js: [process.execPath, '--input-type=module', '-e'], python: [python, '-c'] }

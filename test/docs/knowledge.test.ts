@@ -232,8 +232,8 @@ const samples: Record<string, Record<string, Sample>> = {
   '.jsonl': { 'names and values, a record for each line': '{"zebra":1}\n{"kin":"okapi"}' },
 }
 
-const page = readFileSync('docs/contract/knowledge.md', 'utf8')
-const sections = page.slice(page.indexOf('## What is read')).split('\n### ').slice(1)
+const page = readFileSync('docs/contract/document-formats.md', 'utf8')
+const sections = page.slice(page.indexOf('## Supported parts')).split('\n### ').slice(1)
 const lines = sections.flatMap((section) => {
   const [extension = ''] = section.split('\n', 1)[0]?.match(/\.\w+/) ?? []
   const rows = [...section.matchAll(/^\| (.+?) \| (yes|no) \|$/gm)]

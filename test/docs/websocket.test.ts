@@ -26,7 +26,7 @@ const byType = (rows: unknown[][]) => Object.fromEntries(rows)
 
 t.test('docs/contract/websocket.md has every frame with its fields, and no other', async (t) => {
   t.strictSame(byType(documented('Frames you send')), byType(fieldsOf(incoming)))
-  t.strictSame(byType(documented('Frames you are sent')), byType(fieldsOf(outgoing)))
+  t.strictSame(byType(documented('Frames you receive')), byType(fieldsOf(outgoing)))
 })
 
 t.test('its conversations are made of such frames', async (t) => {

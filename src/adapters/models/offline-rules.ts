@@ -103,7 +103,7 @@ const closes: Rule = ({ message }) => {
   return say === '' ? undefined : { say }
 }
 
-/** The first rule with an answer decides (docs/contract/agents.md#the-offline-model). */
+/** The first rule with an answer decides (docs/contract/models.md#the-offline-model). */
 const rules: readonly Rule[] = [
   demandedTool,
   generates,

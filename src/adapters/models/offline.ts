@@ -50,7 +50,7 @@ const answerTo = (request: ModelRequest) => {
 
 /**
  * `offline/extractive`: deterministic, no network, no waiting
- * (docs/contract/agents.md#the-offline-model). It gets what any model gets, and decides by the
+ * (docs/contract/models.md#the-offline-model). It gets what any model gets, and decides by the
  * offered tools. It emits its answer word by word, or whole where nobody follows it, synchronously, until the
  * subscriber leaves.
  */

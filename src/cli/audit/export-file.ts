@@ -3,7 +3,7 @@ import { nodeHash, packedHashes, rootOf, unpackedHashes } from '../../transparen
 import { tileWidth } from '../../transparency/tile.ts'
 
 /**
- * The lines of an export (docs/contract/history.md#export-files): a header; then the events, and
+ * The lines of an export (docs/contract/transparency-log.md#export-files): a header; then the events, and
  * before the first event that a tile of hashes covers, that tile, the higher levels first. All
  * hashes lead to the checkpoint's root.
  */

@@ -1,4 +1,4 @@
-/** Every scope there is (docs/contract/requests.md#scopes). */
+/** Every scope there is (docs/contract/authentication.md#scopes). */
 export const scopes = [
   'orchestrator:invoke',
   'orchestrator:stream',
@@ -51,7 +51,7 @@ const optInScopes: readonly Scope[] = [
 /** Whether only owners and admins give a scope. */
 export const isOptIn = (scope: string): boolean => optInScopes.some((one) => one === scope)
 
-/** The scopes of a key that is created without any (docs/contract/requests.md#scopes). */
+/** The scopes of a key that is created without any (docs/contract/authentication.md#scopes). */
 export const defaultScopes: Readonly<Record<'organization' | 'user', readonly Scope[]>> = {
   organization: organizationDefaults,
   user: scopes.filter((scope) => !optInScopes.includes(scope)),

@@ -25,7 +25,7 @@ const roleScopes: Readonly<Record<MemberRole, ReadonlySet<string>>> = {
 
 /**
  * What a key may do in an organization: its scopes, less those that its user's role there may not
- * use (docs/contract/requests.md#scopes).
+ * use (docs/contract/authentication.md#scopes).
  */
 export const effectiveScopes = (
   role: MemberRole,

@@ -41,7 +41,7 @@ export const identify = (request: FastifyRequest, access: Access, clock: Clock):
   if (trace) request.call.trace = trace
 }
 
-/** Authentication and organization (docs/contract/requests.md#authentication), for sockets. */
+/** Authentication and organization (docs/contract/authentication.md#authentication), for sockets. */
 export const authenticate =
   (findAccess: FindAccess, clock: Clock): onRequestHookHandler =>
   (request, _reply, done) => {

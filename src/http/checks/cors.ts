@@ -28,7 +28,7 @@ const fixed = {
 const forScripts = /^\/(?:api|files)\//
 
 /**
- * Lets web pages of these origins call the API (docs/contract/requests.md#web-pages). A preflight is
+ * Lets web pages of these origins call the API (docs/contract/authentication.md#web-pages). A preflight is
  * answered before a key is asked for. Without origins nothing is added to any answer.
  */
 export const allowOrigins = async (

@@ -14,7 +14,7 @@ const scopesOf = (body: Sent | null | undefined): readonly string[] => {
 
 /**
  * Scopes of a turn that depend on the body; checked before the body is validated
- * (docs/contract/requests.md#scopes).
+ * (docs/contract/authentication.md#scopes).
  */
 export const requireTurnScopes: preValidationHookHandler = (request, _reply, done) => {
   requireFor(request, scopesOf(request.body as Sent | null | undefined))

@@ -43,7 +43,7 @@ const plain = (reply: FastifyReply, text: string) =>
 const ndjson = (reply: FastifyReply, lines: Lines) =>
   reply.type('application/x-ndjson').send(linesBody(reply.request, lines))
 
-/** A history as a transparency log (C2SP tlog-tiles; docs/contract/history.md#the-transparency-log). */
+/** A history as a transparency log (C2SP tlog-tiles; docs/contract/transparency-log.md#tree). */
 export const adminTransparencyRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

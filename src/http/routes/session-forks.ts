@@ -71,7 +71,7 @@ const givenTo = ({
   ...(targetAgentId === undefined ? {} : { targetAgentId }),
 })
 
-/** Forks of sessions, and turns asked again in one (docs/contract/sessions.md#forks). */
+/** Forks of sessions, and turns asked again in one (docs/contract/forks.md#forks). */
 export const sessionForkRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -17,7 +17,7 @@ const keySettings = {
 }
 
 /**
- * Settings of a new key; for defaults see docs/contract/requests.md#scopes and
+ * Settings of a new key; for defaults see docs/contract/authentication.md#scopes and
  * docs/contract/limits.md#rate-limits.
  */
 export const newKey = z.object({

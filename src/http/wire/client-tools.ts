@@ -6,7 +6,7 @@ import { list, within } from '../../support/bounded-schema.ts'
 import type { JsonBounds } from '../../support/json-bounds.ts'
 import { freeJson, orAbsent } from './fields.ts'
 
-/** What a client offers in one request (docs/contract/chat.md#client-tools). */
+/** What a client offers in one request (docs/contract/client-tools.md#client-tools). */
 export const mostTools = 128
 const inAll: JsonBounds = { bytes: 262_144, depth: 40, nodes: 20_000 }
 
