@@ -96,6 +96,32 @@ cli
     await rotateMaster({ ask: remote(url, env.SUPER_ADMIN_KEY), url, newKeyFile, say })
   })
 
+cli
+  .command('backup', 'Back up DATA_DIR, whose server may be running')
+  .option('--out <file>', 'The file to make: all but the master key')
+  .action(async ({ out }: { out?: string }) => {
+    const { backup } = await import('./cli/backup.ts')
+    stdout.write(`${await backup({ env, say }, out)}\n`)
+  })
+
+cli
+  .command('restore', 'Restore a backup into an empty DATA_DIR')
+  .option('--from <file>', 'The backup')
+  .option('--erasures <file>', 'What was erased after it: a list that `reprise erasures` wrote')
+  .action(async (options: { from?: string; erasures?: string }) => {
+    const { restored } = await import('./cli/backup.ts')
+    stdout.write(`${await restored({ env, say }, options)}\n`)
+  })
+
+cli
+  .command('erasures', 'List the erasures in DATA_DIR, whose server may be running')
+  .option('--after <position>', 'Those after this position, which is that of a backup')
+  .option('--out <file>', 'The file to write (default: the output)')
+  .action(async (options: { after?: number | string; out?: string }) => {
+    const { erasures } = await import('./cli/backup.ts')
+    await erasures({ env, say }, options, (line) => stdout.write(`${line}\n`))
+  })
+
 type EventOptions = {
   organization?: string
   stream?: string

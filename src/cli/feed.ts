@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises'
-import { linesOf } from './audit/lines.ts'
+import { linesOf } from '../support/lines.ts'
 import { CommandFailed } from './command-failed.ts'
 import { refusedBy } from './remote.ts'
 

@@ -20,9 +20,25 @@ const absent = (error: unknown): undefined => {
 const writing = <T>(work: () => Promise<T>) => onDisk('the blobs cannot be written', work)
 
 /** Syncs a directory, and with it the names in it. */
-const syncDirectory = async (path: string): Promise<void> => {
+export const syncDirectory = async (path: string): Promise<void> => {
   const directory = await open(path, 'r')
   await directory.sync().finally(() => directory.close())
+}
+
+/** Where a blob is under a directory. */
+export const blobPath = (directory: string, hash: string): string => {
+  if (!sha256.test(hash)) throw new TypeError('a blob is named by its SHA-256 in hex')
+  return join(directory, hash.slice(0, 2), hash.slice(2, 4), hash)
+}
+
+/** The names of the blobs under a directory, without changing it: its server may be running. */
+export async function* blobNames(directory: string): AsyncGenerator<string> {
+  const names = async (...folders: string[]): Promise<string[]> =>
+    (await readdir(join(directory, ...folders)).catch(absent)) ?? []
+  for (const first of await names())
+    if (/^[0-9a-f]{2}$/.test(first))
+      for (const second of await names(first))
+        for (const name of await names(first, second)) if (sha256.test(name)) yield name
 }
 
 /** Bytes of a blob's file, name and folders besides its content. */
@@ -60,10 +76,7 @@ export const embeddedBlobs = async (path: string, room: Room = unlimited): Promi
   if (!noted) noteFormat(path, format)
   for (const left of await readdir(incoming)) await rm(join(incoming, left))
 
-  const placeOf = (hash: string): string => {
-    if (!sha256.test(hash)) throw new TypeError('a blob is named by its SHA-256 in hex')
-    return join(path, hash.slice(0, 2), hash.slice(2, 4), hash)
-  }
+  const placeOf = (hash: string): string => blobPath(path, hash)
 
   const settle = async (from: string, hash: string): Promise<void> => {
     const place = placeOf(hash)

@@ -37,9 +37,10 @@ export type LogEnvironment = {
   guard: PageGuard
 }
 
-type Opening = { path: string; file: string; lost: Lost; readOnly?: boolean }
+type Opening = { path: string; readOnly?: boolean }
 
-const openDatabases = ({ path, file, lost, readOnly = false }: Opening, before?: PageGuard) => {
+/** The databases of the log in a folder, as lmdb has them. */
+export const openDatabases = ({ path, readOnly = false }: Opening) => {
   const root = open({
     path,
     noSubdir: false,
@@ -50,14 +51,24 @@ const openDatabases = ({ path, file, lost, readOnly = false }: Opening, before?:
     readOnly,
   })
   const text = { encoder: checksummed, keyEncoder, cache: false } as const
-  const records = root.openDB<string | undefined, number>({ name: 'records', ...text })
   const ordered = { encoding: 'ordered-binary', keyEncoder } as const
   const binary = { encoding: 'binary', keyEncoder } as const
-  const streams = root.openDB<number, [string, number]>({ name: 'streams', ...ordered })
-  const keys = root.openDB<Buffer, string>({ name: 'keys', ...binary })
-  const installation = root.openDB<Buffer, string>({ name: 'installation', ...binary })
-  const answers = root.openDB<string | undefined, string>({ name: 'answers', ...text })
-  const undelivered = root.openDB<string | undefined, string>({ name: 'undelivered', ...text })
+  return {
+    root,
+    records: root.openDB<string | undefined, number>({ name: 'records', ...text }),
+    streams: root.openDB<number, [string, number]>({ name: 'streams', ...ordered }),
+    keys: root.openDB<Buffer, string>({ name: 'keys', ...binary }),
+    installation: root.openDB<Buffer, string>({ name: 'installation', ...binary }),
+    answers: root.openDB<string | undefined, string>({ name: 'answers', ...text }),
+    undelivered: root.openDB<string | undefined, string>({ name: 'undelivered', ...text }),
+  }
+}
+
+type Guarding = Opening & { file: string; lost: Lost }
+
+const openGuarded = ({ file, lost, ...opening }: Guarding, before?: PageGuard) => {
+  const { root, records, streams, keys, installation, answers, undelivered } =
+    openDatabases(opening)
   const guard = before ?? pageGuard(file, lost)
   guard.forget()
   return {
@@ -72,7 +83,7 @@ const openDatabases = ({ path, file, lost, readOnly = false }: Opening, before?:
   }
 }
 
-type Databases = ReturnType<typeof openDatabases>
+type Databases = ReturnType<typeof openGuarded>
 
 /**
  * Checks that the last record is undamaged and in its stream, and that every record is in a stream.
@@ -104,7 +115,7 @@ export const openEnvironment = async (path: string, lost: Lost): Promise<LogEnvi
   let databases: Databases | undefined
   try {
     guard?.checkHead()
-    databases = openDatabases({ path, file, lost }, guard)
+    databases = openGuarded({ path, file, lost }, guard)
     assertConsistent(databases, file)
     if (!known) noteFormat(path, format)
     return { file, ...databases }
@@ -116,10 +127,17 @@ export const openEnvironment = async (path: string, lost: Lost): Promise<LogEnvi
 }
 
 /**
+ * The databases in a folder, for reading in another process than its server's; undefined: there are
+ * none. @throws StoreFormat, StoreDamaged
+ */
+export const readDatabases = (path: string) =>
+  isInFormat(path, format) ? openDatabases({ path, readOnly: true }) : undefined
+
+/**
  * The store that this process has open already, for reading in another of its threads. Call
  * `guard.forget` before each read: what the other thread commits is not told here.
  */
 export const readEnvironment = (path: string, lost: Lost): LogEnvironment => {
   const file = join(path, 'data.mdb')
-  return { file, ...openDatabases({ path, file, lost, readOnly: true }) }
+  return { file, ...openGuarded({ path, file, lost, readOnly: true }) }
 }

@@ -43,10 +43,15 @@ export type EventLog = Omit<LogEnvironment, 'root' | 'guard'> & {
   close(): Promise<void>
 }
 
-/** A name fit to be a key. @throws TypeError */
-export const assertName = (name: string): void => {
+/** Whether a name is fit to be a key. */
+export const isName = (name: string): boolean => {
   const bytes = Buffer.byteLength(name)
-  if (bytes === 0 || bytes > maxNameBytes || name.includes('\0') || !name.isWellFormed())
+  return bytes > 0 && bytes <= maxNameBytes && !name.includes('\0') && name.isWellFormed()
+}
+
+/** @throws TypeError */
+export const assertName = (name: string): void => {
+  if (!isName(name))
     throw new TypeError(`not a name of 1 to ${maxNameBytes} bytes: ${name.slice(0, 60)}`)
 }
 
@@ -139,6 +144,8 @@ const logOver = (
   const { file } = environment
   const watchers: Watcher[] = []
   const length = roomIn(file, () => {
+    // A reader whose process was killed would keep pages from being used again for ever.
+    root.readerCheck()
     const { lastPageNumber, pageSize } = root.getStats() as Record<string, number>
     return ((lastPageNumber ?? 0) + 1) * (pageSize ?? 0)
   })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { RecordedEvent } from '../../ports/event-store.ts'
+import { linesIn } from '../../support/lines.ts'
 import { CommandFailed } from '../command-failed.ts'
 import { headerOf, tileOf } from './export-file.ts'
-import { linesIn } from './lines.ts'
 
 const isEvent = z.custom<RecordedEvent>(
   (value) => z.looseObject({ stream: z.string() }).safeParse(value).success,

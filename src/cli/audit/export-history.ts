@@ -1,4 +1,5 @@
 import { open, stat, truncate } from 'node:fs/promises'
+import { linesIn } from '../../support/lines.ts'
 import { openedCheckpoint, originOf } from '../../transparency/checkpoint.ts'
 import { packedHashes, unpackedHashes } from '../../transparency/merkle.ts'
 import { tileWidth } from '../../transparency/tile.ts'
@@ -15,7 +16,6 @@ import {
   tilesBefore,
 } from './export-file.ts'
 import type { History } from './history.ts'
-import { linesIn } from './lines.ts'
 import { type ExportedLine, exportedLine, firstTampering } from './tampering.ts'
 
 type Export = {

@@ -12,11 +12,11 @@ import { configFrom, type Environment } from '../../config.ts'
 import { platformId } from '../../domain/event.ts'
 import { readSecret } from '../../security/master-keys.ts'
 import { secretsOf } from '../../security/secrets.ts'
+import { linesOf } from '../../support/lines.ts'
 import { consistencyProof } from '../../transparency/proofs.ts'
 import { CommandFailed } from '../command-failed.ts'
 import { localStores } from '../local-stores.ts'
 import type { History } from './history.ts'
-import { linesOf } from './lines.ts'
 
 const askTheServer = 'ask it instead: --url http://127.0.0.1:3000 --key …'
 

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { linesOf } from '../../support/lines.ts'
 import { hashesIn } from '../../transparency/merkle.ts'
 import { tilePath, tileWidth } from '../../transparency/tile.ts'
 import { CommandFailed } from '../command-failed.ts'
 import { auditPath, replies } from '../remote.ts'
 import type { History } from './history.ts'
-import { linesOf } from './lines.ts'
 
 const proof = z.object({
   hashes: z.array(z.base64().transform((text) => Buffer.from(text, 'base64'))),

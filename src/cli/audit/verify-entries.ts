@@ -1,6 +1,6 @@
+import { growing } from '../../transparency/growing.ts'
 import { rootOf } from '../../transparency/merkle.ts'
 import { tileWidth } from '../../transparency/tile.ts'
-import { growing } from './growing.ts'
 import type { History } from './history.ts'
 import { type ExportedLine, exportedLine, firstTampering } from './tampering.ts'
 

@@ -1,4 +1,6 @@
+import { linesIn } from '../../support/lines.ts'
 import { type Checkpoint, openedCheckpoint, originOf } from '../../transparency/checkpoint.ts'
+import { growing } from '../../transparency/growing.ts'
 import { rootOf, unpackedHashes } from '../../transparency/merkle.ts'
 import { NoteInvalid } from '../../transparency/note.ts'
 import { tileWidth } from '../../transparency/tile.ts'
@@ -10,8 +12,6 @@ import {
   type TileHashes,
   tileOf,
 } from './export-file.ts'
-import { growing } from './growing.ts'
-import { linesIn } from './lines.ts'
 import { type ExportedLine, exportedLine, tampering } from './tampering.ts'
 
 type Options = {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { linesIn } from '../../support/lines.ts'
 import { type Checkpoint, openedCheckpoint } from '../../transparency/checkpoint.ts'
 import { NoteInvalid } from '../../transparency/note.ts'
 import { isConsistent } from '../../transparency/proofs.ts'
@@ -6,7 +7,6 @@ import { tileWidth } from '../../transparency/tile.ts'
 import { CommandFailed } from '../command-failed.ts'
 import { type Header, headerOf } from './export-file.ts'
 import type { History } from './history.ts'
-import { linesIn } from './lines.ts'
 import { contradictionIn } from './verify-entries.ts'
 import { NoExport, type Verdict, verifyExport } from './verify-export.ts'
 

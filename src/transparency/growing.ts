@@ -1,4 +1,4 @@
-import { nodeHash, rootOf } from '../../transparency/merkle.ts'
+import { nodeHash, rootOf } from './merkle.ts'
 
 /** Grows a tree leaf by leaf, keeping no more than its right edge. */
 export const growing = () => {
