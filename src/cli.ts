@@ -100,8 +100,10 @@ cli
   .command('backup', 'Back up DATA_DIR, whose server may be running')
   .option('--out <file>', 'The file to make: all but the master key')
   .action(async ({ out }: { out?: string }) => {
-    const { backup } = await import('./cli/backup.ts')
-    stdout.write(`${await backup({ env, say }, out)}\n`)
+    const { backup, readingLog } = await import('./cli/backup.ts')
+    await readingLog(env, out, async () => {
+      stdout.write(`${await backup({ env, say }, out)}\n`)
+    })
   })
 
 cli
@@ -118,8 +120,10 @@ cli
   .option('--after <position>', 'Those after this position, which is that of a backup')
   .option('--out <file>', 'The file to write (default: the output)')
   .action(async (options: { after?: number | string; out?: string }) => {
-    const { erasures } = await import('./cli/backup.ts')
-    await erasures({ env, say }, options, (line) => stdout.write(`${line}\n`))
+    const { erasures, readingLog } = await import('./cli/backup.ts')
+    await readingLog(env, options.out, () =>
+      erasures({ env, say }, options, (line) => stdout.write(`${line}\n`)),
+    )
   })
 
 type EventOptions = {

@@ -20,6 +20,7 @@ import { accessPart } from './access.ts'
 import { adminPart } from './admin.ts'
 import { approvalWatch } from './approval-watch.ts'
 import { auditPart } from './audit.ts'
+import { assertRestored } from './backup/into-empty.ts'
 import { bufferBytes } from './buffer-bytes.ts'
 import { chatPart } from './chat.ts'
 import { checkKeys, isEmptyStore } from './check-keys.ts'
@@ -93,6 +94,7 @@ export const app = (config: Config, options: Options) =>
     const buffers = bufferBudget(bufferBytes())
     const { telemetry } = opened.use(await openTelemetry({ config, metricsNow: work.now, version }))
 
+    assertRestored(config.DATA_DIR)
     const masterKey = await masterKeyOf(config)
     const { storeWait, positionGap = 0, rightsLookMs, laterApart = true } = options
     const bare = opened.use(

@@ -24,7 +24,6 @@ import type { UndeliveredRuns } from '../ports/undelivered-runs.ts'
 import type { Views } from '../ports/views.ts'
 import { opening } from '../support/disposal.ts'
 import { type LeaseClock, processClock } from '../support/lease-time.ts'
-import { assertRestored } from './backup/into-empty.ts'
 import { embeddedReads } from './embedded-reads.ts'
 import { laterFolder, logFolder } from './read-models.ts'
 import { addressOf, type StoreWait, waitForStore } from './wait-for-store.ts'
@@ -151,7 +150,6 @@ export const openStores = (config: Where, log: Log, options: Options = {}): Prom
     const { MONGODB_URL, DISK_RESERVE_MB } = config
     const { positionGap = 0, laterApart = false, clock = processClock, ...wait } = options
     await mkdir(DATA_DIR, { recursive: true, mode: 0o700 })
-    assertRestored(DATA_DIR)
     const reserve = DISK_RESERVE_MB && DISK_RESERVE_MB * 1_048_576
     const space = openDiskSpace({ folder: DATA_DIR, reserve, log })
     const mongo = MONGODB_URL ? opened.use(await mongoDb(MONGODB_URL, log, wait, clock)) : undefined

@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { backUp, withLog } from '../app/backup/back-up.ts'
-import { makeFile, roomIn } from '../app/backup/backup-file.ts'
+import { makeFile, partialOf, roomIn } from '../app/backup/backup-file.ts'
 import { erasureLines } from '../app/backup/erasures.ts'
 import { restore } from '../app/backup/restore.ts'
 import { type Config, configFrom, type Environment } from '../config.ts'
 import { position } from '../domain/event.ts'
 import { CommandFailed } from './command-failed.ts'
+import { inOwnProcess } from './in-own-process.ts'
 
 type Say = (line: string) => void
 
@@ -39,7 +41,7 @@ const interruptible = async <T>(work: (signal: AbortSignal) => Promise<T>): Prom
   const ending = new AbortController()
   const end = () => ending.abort(new CommandFailed('interrupted: nothing is left of it'))
   const signals = ['SIGINT', 'SIGTERM'] as const
-  for (const name of signals) process.once(name, end)
+  for (const name of signals) process.on(name, end)
   try {
     return await work(ending.signal)
   } catch (error) {
@@ -146,19 +148,35 @@ export const erasures = async (
   const after = position.min(-1).safeParse(asked).data
   if (after === undefined)
     throw new CommandFailed('--after <position> is required: the one that the backup has', 2)
-  await interruptible((signal) =>
-    withLog(DATA_DIR, async (log) => {
-      const listed = async (take: (line: string) => unknown) => {
+  const listed = (take: (line: string) => unknown) =>
+    interruptible((signal) =>
+      withLog(DATA_DIR, async (log) => {
         for await (const line of erasureLines(log, after)) {
           signal.throwIfAborted()
           await take(line)
         }
-      }
-      if (out === undefined) return listed(write)
-      const file = String(out)
-      folderOf(file)
-      await makeFile(file, (made) => listed((line) => made.appendFile(`${line}\n`)))
-      say(`the erasures after position ${after} are in ${file}`)
-    }),
+      }),
+    )
+  if (out === undefined) return listed(write)
+  const file = String(out)
+  folderOf(file)
+  await interruptible(() =>
+    makeFile(file, (made) => listed((line) => made.appendFile(`${line}\n`))),
   )
+  say(`the erasures after position ${after} are in ${file}`)
 }
+
+/**
+ * Runs a command that reads a log in a process of its own. Where a damaged page ends that, nothing is
+ * left of the file that it made. @throws CommandFailed
+ */
+export const readingLog = (
+  env: Environment,
+  out: string | undefined,
+  work: () => Promise<void>,
+): Promise<void> =>
+  inOwnProcess(work, {
+    dataDir: env.DATA_DIR ?? './data',
+    onDamage: () =>
+      out === undefined ? Promise.resolve() : rm(partialOf(String(out)), { force: true }),
+  })

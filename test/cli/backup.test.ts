@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { blobName, embeddedLog, fileEvents } from '../support/embedded-log.ts'
 import { reprise } from '../support/reprise.ts'
+
+// Each command starts two processes, beside a busy machine.
+t.setTimeout(120_000)
 
 const { message, sessionErased } = fileEvents
 const key = 'session:org-1/s'
@@ -77,4 +80,23 @@ t.test('a command that cannot be carried out says so in one line', async (t) => 
   await refused(`restore --from ${file}`, 1, /is not there/, { DATA_DIR: target })
   const databases = { MONGODB_URL: 'mongodb://127.0.0.1:1/x' }
   await refused(`backup --out ${file}`, 1, /use the tools of those databases/, databases)
+})
+
+t.test('a data file that was cut ends a command with one line, and nothing is left', async (t) => {
+  const log = embeddedLog(t)
+  log.together(() => {
+    for (let n = 0; n < 1_000; n++) log.append('a', [sessionErased])
+  })
+  await log.db.root.close()
+  truncateSync(log.file, 16_384)
+  const env = { DATA_DIR: log.dataDir }
+  const file = join(log.target, 'file')
+  const ended = {
+    code: 1,
+    out: '',
+    err: /^reprise: the log in .*data is damaged: lmdb ended with SIG[A-Z]+. The next start/,
+  }
+  t.match(await reprise(`backup --out ${file}`, env), ended)
+  t.match(await reprise(`erasures --after 0 --out ${file}`, env), ended)
+  t.strictSame(readdirSync(log.target), [])
 })

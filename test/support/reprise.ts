@@ -4,9 +4,14 @@ import { text } from 'node:stream/consumers'
 
 export const cli = new URL('../../src/cli.js', import.meta.url).pathname
 
-/** One run of the command; what it said and its exit code. */
-export const reprise = async (args: string, env: Record<string, string> = {}) => {
-  const child = spawn(process.execPath, [cli, ...args.split(' ')], {
+/** One run of the command, which another one may start; what it said and its exit code. */
+export const reprise = async (
+  args: string,
+  env: Record<string, string> = {},
+  by: readonly string[] = [],
+) => {
+  const [command = '', ...rest] = [...by, process.execPath, cli, ...args.split(' ')]
+  const child = spawn(command, rest, {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -86,13 +86,6 @@ const bytesNeeded = async (file: string): Promise<number> => {
   }
 }
 
-/** Opens a data file in another process, and compares its length. @throws StoreDamaged */
-export const assertOpens = async (file: string): Promise<void> => {
-  const bytes = await bytesNeeded(file)
-  const { size } = statSync(file)
-  if (size < bytes) throw new StoreDamaged(`${file} has ${size} bytes of at least ${bytes}`)
-}
-
 /**
  * Refuses a data file that is not whole before it is mapped into memory: on a damaged header, and
  * on a page beyond the end of the file, lmdb kills the process. So unless the file is as it was
@@ -101,7 +94,10 @@ export const assertOpens = async (file: string): Promise<void> => {
  */
 export const assertWhole = async (file: string): Promise<void> => {
   if (!existsSync(file)) throw new StoreDamaged(`${file} is missing`)
-  if (!takeClosedMark(file)) await assertOpens(file)
+  if (takeClosedMark(file)) return
+  const bytes = await bytesNeeded(file)
+  const { size } = statSync(file)
+  if (size < bytes) throw new StoreDamaged(`${file} has ${size} bytes of at least ${bytes}`)
 }
 
 /**

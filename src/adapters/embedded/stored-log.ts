@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Position } from '../../domain/event.ts'
 import { type RecordedEvent, START, StoreDamaged } from '../../ports/event-store.ts'
-import { assertOpens } from './data-file.ts'
 import { readDatabases } from './environment.ts'
 import { dataKeyKey, dataKeyName, streamKey } from './index-key.ts'
 import { explaining } from './log.ts'
@@ -20,8 +19,7 @@ const pageBytes = 4 * 1024 * 1024
 export type StoredRecord = { position: Position; text: string; events: readonly RecordedEvent[] }
 
 /** The databases beside the records. */
-export const rowTables = ['answers', 'undelivered', 'installation', 'keys'] as const
-export type RowTable = (typeof rowTables)[number]
+export type RowTable = 'answers' | 'undelivered' | 'installation' | 'keys'
 
 /** A data key by its name; one without bytes is destroyed. */
 export type StoredRow = { key: string; value: Buffer }
@@ -33,12 +31,12 @@ export class NoLog extends Error {
 
 /**
  * The log in a folder, read by another process than its server, which may be running. Every read
- * transaction is short, so that the server's file does not grow because of it.
+ * transaction is short, so that the server's file does not grow because of it. A damaged page ends
+ * this process.
  * @throws NoLog, StoreFormat, StoreDamaged
  */
-export const openStoredLog = async (path: string) => {
+export const openStoredLog = (path: string) => {
   const file = join(path, 'data.mdb')
-  if (existsSync(file)) await assertOpens(file)
   const databases = existsSync(file) && explaining(() => readDatabases(path), file)
   if (!databases) throw new NoLog(`${path} holds no log: set DATA_DIR`)
   const { root, records, streams } = databases
@@ -137,4 +135,4 @@ export const openStoredLog = async (path: string) => {
   }
 }
 
-export type StoredLog = Awaited<ReturnType<typeof openStoredLog>>
+export type StoredLog = ReturnType<typeof openStoredLog>

@@ -25,7 +25,7 @@ export type Progress = (what: 'events' | 'files' | 'bytes', done: number, total:
  * @throws NoLog, StoreFormat, StoreDamaged
  */
 export const withLog = async <T>(dataDir: string, work: (log: StoredLog) => Promise<T>) => {
-  const log = await openStoredLog(join(dataDir, logFolder))
+  const log = openStoredLog(join(dataDir, logFolder))
   try {
     return await work(log)
   } finally {
@@ -171,8 +171,8 @@ type Options = {
 export const backUp = ({ dataDir, file, now, ...options }: Options): Promise<Backup> => {
   const { room = unlimited, progress = () => undefined } = options
   const { signal = new AbortController().signal } = options
-  return withLog(dataDir, (log) =>
-    makeFile(file, async (made) => {
+  return makeFile(file, (made) =>
+    withLog(dataDir, async (log) => {
       const to = backupWriter(made, room)
       const counts = noCounts()
       const copying = { log, to, counts, progress, signal }

@@ -229,6 +229,9 @@ export class TargetExists extends Error {
   override readonly name = 'TargetExists'
 }
 
+/** The name of a file that is not whole yet. */
+export const partialOf = (file: string): string => `${file}.partial`
+
 /**
  * Makes a file under the name `<file>.partial` first. It has its own name once it is whole and on
  * disk; when the work fails, nothing is left.
@@ -238,7 +241,7 @@ export const makeFile = async <T>(
   file: string,
   work: (made: FileHandle) => Promise<T>,
 ): Promise<T> => {
-  const partial = `${file}.partial`
+  const partial = partialOf(file)
   if (existsSync(file)) throw new TargetExists(`${file} exists already`)
   const made = await onDisk(`${partial} cannot be made`, () =>
     open(partial, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -247,16 +247,6 @@ t.test('a folder without a log, or with one of another format, is refused', asyn
   writeFileSync(join(dataDir, 'log', 'format'), '99')
   await t.rejects(backUp({ dataDir, file, now }), { name: 'StoreFormat' })
   t.notOk(existsSync(file))
-})
-
-t.test('a data file that was cut is refused before lmdb maps it', async (t) => {
-  const log = embeddedLog(t)
-  log.together(() => {
-    for (let n = 0; n < 100; n++) log.append('a', [said(`${n}`)])
-  })
-  truncateSync(log.file, 16_384)
-  const making = backUp({ dataDir: log.dataDir, file: join(log.target, 'backup'), now })
-  await t.rejects(making, { name: 'StoreDamaged' })
 })
 
 type Log = ReturnType<typeof embeddedLog>
