@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { projectionsAt } from '../../projections/all.ts'
 import { earliest, type Position } from '../domain/event.ts'
+import { sharedBatches, sharedItems } from '../feeds/shared-items.ts'
 import type { Damage } from '../ports/damage.ts'
 import { type EventStore, START, StoreUnavailable } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
@@ -260,6 +261,7 @@ export const laterApart = (uses: Uses): Later => {
     <Name extends keyof Streams>(name: Name) =>
     (asked: Parameters<Streams[Name]>[0]) =>
       stream(name, asked) as Promise<Parts> as ReturnType<Streams[Name]>
+  const share = sharedItems()
   /** Bytes come as plain ones. */
   const bytes = async (made: Promise<Uint8Array>) => Buffer.from(await made)
   const timed = async (...moments: readonly { time?: number | undefined }[]) => {
@@ -293,7 +295,10 @@ export const laterApart = (uses: Uses): Later => {
           return streaming('stateLines')(asked)
         },
         exportLines: streaming('exportLines'),
-        snapshot: streaming('snapshot'),
+        async snapshot(asked) {
+          const { head, parts } = await streaming('snapshot')(asked)
+          return { head, parts: sharedBatches(parts, share) }
+        },
         touched: streaming('touched'),
       },
     },

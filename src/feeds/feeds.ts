@@ -14,6 +14,7 @@ import {
 } from './item.ts'
 import { type Joined, type LiveUses, live } from './live.ts'
 import { partLoads } from './part-loads.ts'
+import { sharedItems } from './shared-items.ts'
 import { inSlices } from './slices.ts'
 import type { WriteBatch } from './subscriber.ts'
 
@@ -65,6 +66,7 @@ export const feeds = (uses: Uses) => {
   const { monotonic = () => performance.now() } = uses
   const following = live(uses)
   const parts = partLoads<LoadedPart>()
+  const share = sharedItems()
 
   /**
    * Batches. The items of each count until the next is there, as generators keep them until then;
@@ -99,7 +101,7 @@ export const feeds = (uses: Uses) => {
     upTo: Position,
   ): AsyncGenerator<FeedBatch> {
     const shown = shownBy(model, opened)
-    const loading = { load: views.load, view: model.name, organizationId, shown, parts }
+    const loading = { load: views.load, view: model.name, organizationId, shown, parts, share }
     const asked = { organizationId, model: model.name, after, upTo }
     for await (const { ids, position } of history.touched(asked))
       yield* changedBatches(loading, ids, position)

@@ -4,6 +4,7 @@ import type { Document, Views } from '../ports/views.ts'
 import { firstPart } from '../support/in-parts.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import type { PartLoads } from './part-loads.ts'
+import type { ShareItems } from './shared-items.ts'
 
 /** A change of one document, as a line of JSON: serialized once for all subscribers. */
 export type Item = { position: Position; text: string }
@@ -85,16 +86,19 @@ type Loading = {
   organizationId: string
   shown: Shown
   parts?: PartLoads<LoadedPart>
+  /** For items that other feeds may hold too. */
+  share?: ShareItems
 }
 
 /** `next`: the position of the change that follows. */
 type Part = { items: readonly Item[]; next: Position | undefined }
 
 const alone: PartLoads<LoadedPart> = (_, __, load) => load()
+const unshared: ShareItems = (items) => items
 
 /** Changed documents as items, in parts: one is loaded when it is asked for. */
 async function* changedParts(
-  { load, view, organizationId, shown, parts = alone }: Loading,
+  { load, view, organizationId, shown, parts = alone, share = unshared }: Loading,
   ids: ReadonlyMap<string, Position>,
 ): AsyncGenerator<Part> {
   type Change = readonly [id: string, position: Position]
@@ -119,7 +123,11 @@ async function* changedParts(
   while (n < names.length) {
     const some = names.slice(n, n + most.items).map(changeOf)
     const name = `${view} ${count} ${some.join(' ')}`
-    const part = await parts(organizationId, name, () => loadPart(some, count, loadSome))
+    const load = async () => {
+      const part = await loadPart(some, count, loadSome)
+      return { ...part, items: share(part.items) }
+    }
+    const part = await parts(organizationId, name, load)
     n += part.taken
     count = part.count
     yield { items: part.items, next: ids.get(names[n] ?? '') }
@@ -180,10 +188,13 @@ const encoder = (encode: (items: readonly Item[]) => string) => {
 }
 
 const frameBytes = encoder((items) => sseOf({ items }))
+const partialFrameBytes = encoder((items) => sseOf({ items, partial: true }))
 
 /** Items as bytes of SSE frames; empty where there is nothing to tell. */
-export const sseBytes = (batch: FeedBatch): Buffer =>
-  batch.items.length === 0 || batch.partial ? Buffer.from(sseOf(batch)) : frameBytes(batch.items)
+export const sseBytes = (batch: FeedBatch): Buffer => {
+  if (batch.items.length === 0) return Buffer.from(sseOf(batch))
+  return batch.partial ? partialFrameBytes(batch.items) : frameBytes(batch.items)
+}
 
 /** Items as bytes of lines. */
 export const lineBytes = encoder((items) => items.map(({ text }) => `${text}\n`).join(''))

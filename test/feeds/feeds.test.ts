@@ -9,6 +9,7 @@ import { feedHistory } from '../../src/feeds/feed-history.ts'
 import { feeds } from '../../src/feeds/feeds.ts'
 import type { FeedBatch } from '../../src/feeds/item.ts'
 import { subscriber } from '../../src/feeds/subscriber.ts'
+import { START } from '../../src/ports/event-store.ts'
 import { projector } from '../../src/projector/projector.ts'
 import { temporalQuery } from '../../src/projector/temporal-query.ts'
 import { type BufferBudget, bufferBudget } from '../../src/support/buffer-budget.ts'
@@ -109,6 +110,21 @@ t.test('a thousand follow one feed, and see the same', async (t) => {
     if (names[0] !== 'First' || names.at(-1) !== 'Last') t.fail(names.join())
   }
   t.ok(replays() <= 3, `${replays()} replays for a thousand`)
+  await close()
+})
+
+t.test('feeds that begin one after another hold the same items of a change', async (t) => {
+  const { model, follow, close } = await renaming(t)
+  const asked = { organizationId: 'org-1', model, after: START, snapshot: true }
+  const firstItems = async () => {
+    const gone = new AbortController()
+    for await (const { items } of follow(asked, gone.signal, () => t.fail('cut')))
+      if (items.length > 0) return items
+    return undefined
+  }
+  const items = await firstItems()
+  t.equal(items?.length, 1)
+  t.equal(await firstItems(), items)
   await close()
 })
 

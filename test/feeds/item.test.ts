@@ -22,6 +22,8 @@ t.test('what many are told is encoded once', async (t) => {
   t.equal(bytes[0], bytes[2])
   t.equal(`${bytes[0]}`, sseOf({ items }))
   t.equal(lineBytes(items), lineBytes(items))
+  const partial = { items, partial: true } as const
+  t.equal(sseBytes({ ...partial }), sseBytes({ ...partial }))
   t.equal(`${lineBytes(items)}`, `${items.map(({ text }) => text).join('\n')}\n`)
 })
 
