@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import type { FromWorker } from './serve-tasks.ts'
 import { startProcess } from './start-process.ts'
@@ -68,6 +69,13 @@ const notStarted: WorkerHandle<unknown> = {
 }
 
 /**
+ * The process's own `--max-semi-space-size` replaces a thread's limit: after a lot of work a thread
+ * would keep 64 MB for what is short-lived. V8 reads the option when a heap is made, so the heap of
+ * this thread stays as it is.
+ */
+const limitThreads = (): void => setFlagsFromString('--max-semi-space-size=0')
+
+/**
  * A thread. It starts quickly and is ended when its heap is full. V8 gives it 16 MB more to end in:
  * a larger single allocation then ends this whole process. So it is for work that cannot get there.
  */
@@ -83,6 +91,7 @@ export const threadWorker = <Asked, Answer>(
     resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 32 },
   }
   let worker: Worker
+  limitThreads()
   try {
     worker = new Worker(script, options)
   } catch (error) {

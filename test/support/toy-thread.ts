@@ -1,4 +1,5 @@
 import { getPriority } from 'node:os'
+import { getHeapStatistics } from 'node:v8'
 import { serveTasks } from '../../src/support/serve-tasks.ts'
 
 export type ToyTask =
@@ -8,6 +9,7 @@ export type ToyTask =
   | { fill: true }
   | { throws: string }
   | { priority: true }
+  | { heapLimit: true }
 
 const kept: string[][] = []
 
@@ -16,6 +18,7 @@ serveTasks<ToyTask, number>((task) => {
   if ('hang' in task) for (;;) Math.random()
   if ('fill' in task) for (let n = 0; ; n++) kept.push([`filled ${n}`])
   if ('priority' in task) return { answer: getPriority() }
+  if ('heapLimit' in task) return { answer: getHeapStatistics().heap_size_limit }
   if ('echo' in task) return { answer: task.echo }
   kept.push(Array.from({ length: task.keep }, (_, n) => `kept ${kept.length} ${n}`))
   return { answer: kept.length }

@@ -1,5 +1,6 @@
 import { getPriority } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
 import t from 'tap'
 import { type PoolOptions, workerPool } from '../../src/support/worker-pool.ts'
 import { eventually } from './eventually.ts'
@@ -44,6 +45,17 @@ t.test('a task that finds the heap full of what others left is done again', asyn
   t.ok(answers.lastIndexOf(1) > 0, `a new thread took over: ${answers}`)
   await t.rejects(pool.run('a', { fill: true }), { name: 'WorkFailed', fault: 'memory' })
   t.equal(await pool.run('a', { echo: 1 }), 1)
+})
+
+t.test('threads have their own young generation, whatever this process has', async (t) => {
+  const limit = async () => {
+    const pool = poolOf()
+    t.teardown(pool.close)
+    return pool.run('a', { heapLimit: true })
+  }
+  const usual = await limit()
+  setFlagsFromString('--max-semi-space-size=64')
+  t.equal(await limit(), usual)
 })
 
 t.test('a process gives way to this one where processors are few', async (t) => {
