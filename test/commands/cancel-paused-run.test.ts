@@ -44,3 +44,16 @@ t.test('a new message does the same', async (t) => {
   ])
   t.match(events.at(-1), { data: { runId: 'run-3', amount: 70 } })
 })
+
+t.test('a cancelled run is reported, its second cancellation not', async (t) => {
+  await asking(commands)('s-9', 'run-9')
+  const cancel = () => cancelPausedRun({ sessionId: 's-9', runId: 'run-9' }, call)
+  t.match(await cancel(), { cancelled: true })
+  t.match(await cancel(), { cancelled: false })
+})
+
+t.test('a queued run, which ends with one event, is reported as cancelled', async (t) => {
+  const asked = message({ sessionId: 's-10', runId: 'run-10', messageId: 'message-10' })
+  await sendMessage({ ...asked, queued: true }, call)
+  t.match(await cancelPausedRun({ sessionId: 's-10' }, call), { cancelled: true })
+})

@@ -5,8 +5,17 @@ import { commanded } from '../support/commanded.ts'
 import { commanding, platformCall, typesOf } from '../support/commanding.ts'
 import { giver, apiKeySettings as settings } from '../support/key-settings.ts'
 
-const { addMember, createApiKey, revokeUserKey, appended, load, organization, secrets } =
-  await commanding(t)
+const {
+  addMember,
+  createApiKey,
+  provisionUser,
+  recordLogin,
+  revokeUserKey,
+  appended,
+  load,
+  organization,
+  secrets,
+} = await commanding(t)
 
 /** An organization; Ann is an admin of it. */
 const scene = async () => {
@@ -52,6 +61,33 @@ t.test('who backs a key', async (t) => {
   await t.rejects(createApiKey(settings, nowhere), { code: 'organization_not_found' })
   const late = { ...settings, expiresAt: '2020-01-01T00:00:00.000Z' }
   await t.rejects(createApiKey(late, as(annId)), { code: 'invalid_input' })
+})
+
+t.test('backing by a user whom the organization provisioned is allowed', async (t) => {
+  const { as, ownerId, by, organizationId } = await scene()
+  const byOwner = { ...settings, by: giver(ownerId, 'OWNER') }
+  const email = 'here@example.com'
+  const { userId } = await provisionUser({ email }, by)
+  const accept = [{ organizationId, allowBacking: false }]
+  await recordLogin({ email, provider: 'test', subject: email, accept }, platformCall)
+  t.match(await createApiKey({ ...byOwner, userId }, as(ownerId)), { userId })
+})
+
+t.test('backing by a user provisioned elsewhere is refused: backing_not_allowed', async (t) => {
+  const { as, ownerId, by, platform } = await scene()
+  const email = 'elsewhere@example.com'
+  const { by: other } = await organization()
+  await provisionUser({ email }, other)
+  const { userId } = await addMember({ email, role: 'MEMBER' }, by)
+  const accept = [{ organizationId: by.organizationId, allowBacking: false }]
+  await recordLogin({ email, provider: 'test', subject: email, accept }, platformCall)
+  const asked = { ...settings, userId }
+  await t.rejects(createApiKey({ ...asked, by: giver(ownerId, 'OWNER') }, as(ownerId)), {
+    code: 'backing_not_allowed',
+  })
+  t.match(await createApiKey(asked, platform), { userId }, 'the platform may name anybody')
+  const own = { ...asked, by: giver(userId, 'MEMBER'), type: 'user' as const }
+  t.match(await createApiKey(own, as(userId)), { userId }, 'and everybody themselves')
 })
 
 t.test('a user key is made by its own user or by the platform', async (t) => {

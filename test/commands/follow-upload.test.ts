@@ -1,9 +1,19 @@
 import t from 'tap'
+import { followUpload as followUploadOver } from '../../commands/follow-upload.ts'
+import type { Transact } from '../../src/event-sourcing/transactor.ts'
 import { arrived } from '../support/arrived.ts'
 import { commanding, typesOf } from '../support/commanding.ts'
 
-const { createDatastore, deleteFile, followUpload, uploadFiles, appendedOnce, organization } =
-  await commanding(t)
+const {
+  createDatastore,
+  deleteFile,
+  followUpload,
+  uploadFiles,
+  appended,
+  appendedOnce,
+  organization,
+  transact,
+} = await commanding(t)
 
 const uploaded = async () => {
   const { by } = await organization()
@@ -53,4 +63,31 @@ t.test('one that fails is finished too', async (t) => {
     { type: 'UploadFailed', data: { reason: 'unreadable' } },
     { type: 'UploadsFinished', data: { uploadIds: [one.uploadId] } },
   ])
+})
+
+/** Appends to no stream of a file. */
+const withoutFiles: Transact = (stream, ...decision) =>
+  stream.name.startsWith('file-')
+    ? Promise.reject(new Error('the disk is full'))
+    : transact(stream, ...decision)
+
+t.test('a step that cannot be appended leaves the upload open in its DataStore', async (t) => {
+  const { by, one } = await uploaded()
+  await followUpload.start(one, by)
+  await followUpload.index(one, { chunks: 1, chunksBlob: 'c' }, by)
+  const over = followUploadOver(withoutFiles)
+  const events = await appended(async () => {
+    const refused = { message: 'the disk is full' }
+    await t.rejects(over.fail(one, { reason: 'unreadable' }, by), refused)
+    await t.rejects(over.complete(one, by), refused)
+  })
+  t.strictSame(events, [], 'nothing is finished')
+})
+
+t.test('an upload that failed is queued again by a retry', async (t) => {
+  const { by, one } = await uploaded()
+  await followUpload.start(one, by)
+  await followUpload.fail(one, { reason: 'unreadable' }, by)
+  const events = await appendedOnce(t, (call) => followUpload.retry(one, call), by)
+  t.strictSame(typesOf(events), ['UploadRequeued'])
 })

@@ -212,3 +212,32 @@ t.test('an address that is not verified leads to no account and changes none', a
   })
   t.strictSame(events, [])
 })
+
+t.test(
+  'a person whose change of address crashed gets the address with the next login',
+  async (t) => {
+    const { userId } = await signIn('before@example.com', 'crashed before')
+    const claimed = emailStream(secrets.hashEmail('after@example.com'))
+    await transact(claimed, decideClaim(userId), platformCall)
+    const events = await appended(() => signIn('after@example.com', 'crashed before'))
+    t.strictSame(typesOf(events), ['AddressChanged', 'EmailReleased'])
+    t.equal(events[1]?.stream, emailStream(secrets.hashEmail('before@example.com')).name)
+  },
+)
+
+t.test(
+  'an address that another account claimed in vain goes to who signs in with it',
+  async (t) => {
+    const { userId: stale } = await signIn('stale@example.com', 'stale')
+    const claimed = emailStream(secrets.hashEmail('wanted@example.com'))
+    await transact(claimed, decideClaim(stale), platformCall)
+    const { userId } = await signIn('other@example.com', 'other')
+    const events = await appended(() => signIn('wanted@example.com', 'other'))
+    t.match(events, [
+      { type: 'EmailReleased', stream: claimed.name, data: { userId: stale } },
+      { type: 'EmailClaimed', stream: claimed.name, data: { userId } },
+      { type: 'AddressChanged', stream: `user-${userId}` },
+      { type: 'EmailReleased' },
+    ])
+  },
+)

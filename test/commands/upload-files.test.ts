@@ -1,4 +1,6 @@
 import t from 'tap'
+import { uploadFiles as uploadFilesOver } from '../../commands/upload-files.ts'
+import { KeyDestroyed } from '../../src/ports/keys.ts'
 import { datastoreKey } from '../../src/security/vault.ts'
 import { arrived } from '../support/arrived.ts'
 import { commanding, typesOf } from '../support/commanding.ts'
@@ -11,6 +13,8 @@ const {
   appended,
   appendedOnce,
   organization,
+  transact,
+  clock,
 } = await commanding(t)
 
 t.test('the DataStore is in use, the files are received, and their bytes stored', async (t) => {
@@ -43,3 +47,20 @@ t.test('nothing goes into a DataStore that there is not', async (t) => {
   })
   t.strictSame(events, [])
 })
+
+for (const [failure, title, refused] of [
+  [new KeyDestroyed(), 'whose key is destroyed meanwhile', { code: 'datastore_not_found' }],
+  [new Error('the disk is full'), 'on a full disk', { message: 'the disk is full' }],
+] as const)
+  t.test(`an upload to a DataStore ${title} is refused: ${Object.values(refused)}`, async (t) => {
+    const { by } = await organization()
+    const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
+    const under = (keyName: string) => ({
+      ...blobs.under(keyName),
+      nameOf: async () => {
+        throw failure
+      },
+    })
+    const upload = uploadFilesOver({ transact, clock, blobs: { under } })
+    await t.rejects(upload({ datastoreId, files: [arrived('a.txt')] }, by), refused)
+  })

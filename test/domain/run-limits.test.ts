@@ -79,6 +79,26 @@ t.test('a model is asked where its prompt and a token of its answer fit', async 
   t.strictSame(limitOfCall({ charge: 1 }, used(), free), { answer: undefined })
 })
 
+t.test(
+  'where tokens and credits leave an answer of the same length, tokens limit it',
+  async (t) => {
+    t.strictSame(limitOfCall({ tokens: 100, charge: 190 }, used(), call(10)), {
+      answer: { tokens: 90, limit: 'tokens' },
+    })
+  },
+)
+
+t.test('an answer of one token is the shortest that a model is asked for', async (t) => {
+  t.strictSame(limitOfCall({ tokens: 11 }, used(), call(10)), {
+    answer: { tokens: 1, limit: 'tokens' },
+  })
+  t.match(limitOfCall({ tokens: 10 }, used(), call(10)), { reached: { limit: 'tokens' } })
+  t.strictSame(limitOfCall({ charge: 12 }, used(), call(10)), {
+    answer: { tokens: 1, limit: 'credits' },
+  })
+  t.match(limitOfCall({ charge: 11 }, used(), call(10)), { reached: { limit: 'credits' } })
+})
+
 t.test('an answer that comes to more than is left has passed the limit', async (t) => {
   t.equal(limitPassed({ tokens: 10, charge: 10 }, used({ tokens: 10, charge: 10 })), undefined)
   t.match(limitPassed({ tokens: 10 }, used({ tokens: 11 })), { limit: 'tokens', used: 11 })

@@ -104,3 +104,12 @@ t.test('a past time stays past after the clock is set back', async (t) => {
   await times.passed(start + last * 1_000)
   t.ok(stamp() > last, 'what is appended now is later')
 })
+
+t.test('an append that has ended is not waited for again', async (t) => {
+  const { times } = timing()
+  const appends = Array.from({ length: 100 }, () => new Promise(() => undefined))
+  for (const append of appends) times.began(append)
+  for (const append of appends) times.ended(append)
+  await times.passed(start)
+  t.pass('although none of them has settled')
+})

@@ -4,7 +4,7 @@ import { embeddedEventStore } from '../../src/adapters/embedded/event-store.ts'
 import { openLog } from '../../src/adapters/embedded/log.ts'
 import { type Aggregate, type EventOf, streamOf } from '../../src/domain/aggregate.ts'
 import { transactor } from '../../src/event-sourcing/transactor.ts'
-import type { EventStore } from '../../src/ports/event-store.ts'
+import { type EventStore, RevisionConflict } from '../../src/ports/event-store.ts'
 import type { Snapshot } from '../../src/ports/snapshots.ts'
 import { clockFrom } from '../support/ticking.ts'
 
@@ -327,4 +327,29 @@ t.test('a stream that is not as new as was thought is read, and decided on again
   const { transact } = transactor(options)
   const again = await transact({ ...stream, isNew: true }, add(2), call)
   t.match(again, { state: { total: 3, count: 2 } })
+})
+
+/** A store whose appends fail, and their number. */
+const failing = async (t: Test, failure: Error) => {
+  const store = await opened(t)
+  let appends = 0
+  const append = async () => {
+    appends++
+    throw failure
+  }
+  const snapshots = snapshotsInMemory()
+  const options = { store: { ...store, append }, snapshots, clock: clock(), shared: true }
+  return { ...transactor(options), appends: () => appends }
+}
+
+t.test('an append that fails without a conflict is not repeated', async (t) => {
+  const { transact, appends } = await failing(t, new Error('the disk is full'))
+  await t.rejects(transact(stream, add(1), call), { message: 'the disk is full' })
+  t.equal(appends(), 1)
+})
+
+t.test('a decision whose every append conflicts is refused after 8 appends', async (t) => {
+  const { transact, appends } = await failing(t, new RevisionConflict(stream.name, -1, 5))
+  await t.rejects(transact(stream, add(1), call), { name: 'RevisionConflict' })
+  t.equal(appends(), 8)
 })

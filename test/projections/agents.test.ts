@@ -29,3 +29,25 @@ t.test('agents', async (t) => {
 })
 
 t.test('every event it handles was given', async (t) => handlesAll(t, agents))
+
+t.test(
+  'an agent that names no keyword tools and limits has none, one that does has them',
+  async (t) => {
+    const seen = projecting(t, agents, 'squad-org-1_org-1')
+    const {
+      keywordTools: _,
+      limits: __,
+      ...data
+    } = agentEvents.AgentCreated.parse(sample('AgentCreated').data)
+    const agentId = 'agent-1'
+    seen({ type: 'AgentCreated', data: { ...data, agentId } }).shows({
+      keyword_tools: undefined,
+      limits: undefined,
+    })
+    const named = { ...data, agentId, keywordTools: false, limits: { steps: 3 } }
+    seen({ type: 'AgentCreated', data: named }).shows({
+      keyword_tools: false,
+      limits: { max_steps: 3 },
+    })
+  },
+)

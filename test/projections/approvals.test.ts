@@ -2,6 +2,7 @@ import t from 'tap'
 import { approvals } from '../../projections/approvals.ts'
 import { handlesAll, projecting } from '../support/given.ts'
 import { sessionEvent, sessionStream } from '../support/session-events.ts'
+import { viewAfter } from '../support/view-after.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 const later = '2026-01-02T00:00:00.000Z'
@@ -63,3 +64,13 @@ t.test('nothing is shown of an erased session', async (t) => {
 })
 
 t.test('every event it handles was given', async (t) => handlesAll(t, approvals))
+
+t.test('analysts see an approval without its internal fields', async (t) => {
+  const view = viewAfter(approvals, sessionStream, asked)
+  const document = await view.get('approval-1')
+  if (!document) throw new Error('there is no approval')
+  const shown = approvals.shown?.document?.(document) ?? {}
+  const internal = Object.keys(document).filter((field) => !(field in shown))
+  t.strictSame(internal, ['position'])
+  t.match(shown, { approval_id: 'approval-1', status: 'pending', tool_name: 'refund' })
+})

@@ -303,3 +303,25 @@ t.test('checkpoints move over what others wrote to the same store', async (t) =>
   )
   await again.stop()
 })
+
+t.test('a projector does not begin where a view cannot be opened', async (t) => {
+  const { store, views } = await opened(t)
+  await say(store, [put('b-1', 'cup')])
+  let commits = 0
+  const closed: Views = {
+    ...views,
+    view: (spec) =>
+      spec.name === things.name
+        ? Promise.reject(new StoreUnavailable('it cannot be opened'))
+        : views.view(spec),
+    commit: async (...given) => {
+      commits++
+      return views.commit(...given)
+    },
+  }
+  const one = projector({ store, views: closed, projections: [boxes, things, tallies] })
+  await t.rejects(one.start(), { name: 'StoreUnavailable' })
+  await new Promise(setImmediate)
+  t.equal(commits, 0, 'nothing is folded')
+  await one.stop()
+})

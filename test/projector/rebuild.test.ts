@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { START } from '../../src/ports/event-store.ts'
 import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
 import { projector } from '../../src/projector/projector.ts'
-import { rebuild } from '../../src/projector/rebuild.ts'
+import { rebuild, rebuildTogether } from '../../src/projector/rebuild.ts'
 import { replay } from '../../src/projector/replay.ts'
 import { boxHistory, put, say } from '../support/box-history.ts'
 import { gathered } from '../support/noted.ts'
@@ -143,4 +143,55 @@ t.test('a replay may end anywhere and go on from there', async (t) => {
     ),
     { numRuns: 10 },
   )
+})
+
+/** A read model whose document is not what the log comes to. */
+const damaged = async (t: Test) => {
+  const { store, views } = await opened(t)
+  await say(store, [put('b-1', 'cup'), put('b-1', 'hat')])
+  const view = await views.view<{ put: number }>(things)
+  const document = { thing: 'cup', place: { box: 'b-7' }, put: 7 }
+  const position = await store.head()
+  await views.commit([{ view: 'things', changes: [{ id: 'cup', document }], position }])
+  const stopping = new AbortController()
+  const { signal } = stopping
+  return { store, views, view, signal, abort: () => stopping.abort(new Error('stop')) }
+}
+
+t.test('a rebuild that is aborted after its last event leaves the live view', async (t) => {
+  const { abort, view, ...given } = await damaged(t)
+  const rebuilding = rebuild({ ...given, projection: things, progress: abort })
+  await t.rejects(rebuilding, { message: 'stop' })
+  t.match(await view.get('cup'), { put: 7 })
+})
+
+t.test('a rebuild in one pass that is aborted leaves the live views', async (t) => {
+  const { abort, view, ...given } = await damaged(t)
+  const rebuilding = rebuildTogether({ ...given, projections: [things], progress: abort })
+  await t.rejects(rebuilding, { message: 'stop' })
+  t.match(await view.get('cup'), { put: 7 })
+})
+
+t.test('a rebuild in one pass replaces a damaged document, and tells how far it is', async (t) => {
+  const { view, store, views } = await damaged(t)
+  await views.view(boxes)
+  const steps: unknown[] = []
+  const progress = (step: unknown) => steps.push(step)
+  await rebuildTogether({ store, views, projections: [boxes, things], progress })
+  t.match(await view.get('cup'), { put: 1 })
+  t.strictSame(steps, [{ events: 2, percent: 100 }])
+  t.equal(await views.checkpoint('things'), 1)
+})
+
+t.test('a projection that cannot go on does not keep others from being rebuilt', async (t) => {
+  const { view, store, views } = await damaged(t)
+  const failing = () => {
+    throw new Error('no')
+  }
+  const broken = { ...tallies, creates: { ...tallies.creates, ThingPut: failing } }
+  await views.view(broken)
+  const rebuilding = rebuildTogether({ store, views, projections: [broken, things] })
+  await t.rejects(rebuilding, { message: 'no' })
+  t.match(await view.get('cup'), { put: 1 })
+  t.equal(await views.checkpoint('tallies'), -1)
 })

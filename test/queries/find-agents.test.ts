@@ -1,9 +1,11 @@
+import { setTimeout } from 'node:timers/promises'
 import { Subject } from 'rxjs'
 import t, { type Test } from 'tap'
 import { findAgents } from '../../queries/find-agents.ts'
 import type { DocumentChange } from '../../src/ports/views.ts'
 import { commanded, platformCall } from '../support/commanded.ts'
 import { countedView } from '../support/counted-view.ts'
+import { eventually } from '../support/eventually.ts'
 import { call } from '../support/recorded.ts'
 
 type Changed = { view: string; changes: readonly DocumentChange[]; anew?: boolean }
@@ -149,3 +151,37 @@ t.test('an agent with an unreadable event is not run', async (t) => {
   t.teardown(close)
   await t.rejects(async () => find(organizationId), { code: 'stream_unreadable' })
 })
+
+t.test('an agent has the limits of its read model', async (t) => {
+  const { organizationId, find, follow, seen, ...all } = await scene(t)
+  follow()
+  const { orchestrator } = await find(organizationId)
+  const limits = { steps: 3, tokens: 1_000, charge: 2_000_000, seconds: 4 }
+  const { agentId } = orchestrator
+  await all.changeAgent({ agentId, change: { limits } }, { ...call, organizationId })
+  await seen()
+  t.strictSame((await find(organizationId)).orchestrator.limits, limits)
+})
+
+for (const [title, sharedViews, seconds] of [
+  ['this process alone projects', false, 60],
+  ['another process may project', true, 5],
+] as const)
+  t.test(`agents are cached for ${seconds} s where ${title}`, async (t) => {
+    const { organizationId, read, changes } = await scene(t)
+    const { now } = performance
+    let aheadMs = 0
+    t.intercept(performance, 'now', { value: () => now.call(performance) + aheadMs })
+    const uses = { agents: read.agents, organizations: read.organizations, changes, sharedViews }
+    const { find, close } = findAgents(uses)
+    t.teardown(close)
+    const cached = await find(organizationId)
+    const isCached = () => find(organizationId) === cached
+    aheadMs = (seconds - 1) * 1_000
+    // The clock of the cache stands still for 100 ms.
+    await setTimeout(150)
+    t.ok(isCached(), 'a second before')
+    aheadMs = seconds * 1_000
+    await eventually(async () => !isCached())
+    t.notOk(isCached(), 'afterwards')
+  })

@@ -73,3 +73,19 @@ t.test('a turn is over', async (t) => {
   const timedOut = await statusAt('00:00:01.000', sessionEvent('RunTimedOut'))
   t.match(timedOut, { is_processing: false, timed_out: true, message: /after 30 minutes/ })
 })
+
+t.test('a queued turn is under way, and has not begun to count', async (t) => {
+  const queued = [...begunSession.slice(0, -1), sessionEvent('RunStarted', at, { queued: true })]
+  const view = viewAfter(sessions, sessionStream, ...queued)
+  const viewer = { userId: 'user-1', onlyKeyId: null }
+  const clock = { now: () => new Date('2026-01-01T23:00:00Z'), elapsedHere: () => undefined }
+  const get = getSessionStatus({ findSession: findSession(view), clock })
+  t.strictSame(await get({ organizationId: 'org-1', viewer, sessionId: 'session-1' }), {
+    session_id: 'session-1',
+    is_processing: true,
+    state: 'queued',
+    started_at: at,
+    current_agent: 'Orchestrator',
+    elapsed_seconds: 0,
+  })
+})

@@ -106,6 +106,37 @@ t.test('it says how far it went: to what was asked for, or to the head', async (
   t.equal(await reached(90), at(90))
 })
 
+t.test(
+  'each batch says how far it has looked: to its last event, the last one to the head',
+  async (t) => {
+    const log = recorded(
+      Array.from({ length: 40 }, (_, n) => ({
+        stream: `box-org-${1 + (n % 2)}_b-1`,
+        type: 'BoxOpened',
+        data: {},
+        metadata: { ...metadata, organization_id: `org-${1 + (n % 2)}` },
+        position: 3 * n,
+      })),
+    )
+    for (const indexed of [0, 20, 40]) {
+      const read = await historyOn(heldLog(log), indexed)
+      const batches = []
+      for await (const batch of read({ organizationId: 'org-1', after: START })) batches.push(batch)
+      for (const { events, position, looked } of batches.slice(0, -1)) {
+        t.ok(looked >= events.length, `${looked} events were looked at`)
+        t.ok((events.at(-1)?.position ?? position) <= position)
+      }
+      t.equal(
+        batches.reduce((sum, { events }) => sum + events.length, 0),
+        20,
+      )
+      t.strictSame(batches.at(-1), { events: [], position: at(117), looked: 0 })
+      const whole = batches.filter(({ events, looked }) => events.length === looked && looked > 0)
+      for (const { events, position } of whole) t.equal(position, events.at(-1)?.position)
+    }
+  },
+)
+
 t.test('history can be read while a commit of the index is being stored', async (t) => {
   const log = recorded(
     Array.from({ length: 900 }, (_, n) => ({

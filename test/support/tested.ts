@@ -1,6 +1,6 @@
 import { roots, type Sources } from './imports.ts'
 
-/** Folders of tests of the system as a whole, which mirror no folder of sources. */
+/** Folders of tests of the system as a whole, or of programs for tests: they mirror no sources. */
 const wholeSystem = [
   'browser/',
   'contract/',
@@ -9,6 +9,7 @@ const wholeSystem = [
   'dotnet/',
   'faults/',
   'python/',
+  'support/mutations/',
 ]
 
 /** Tests of files that they are not named after. */

@@ -2,6 +2,7 @@ import t from 'tap'
 import { offlineContentProvider } from '../../src/adapters/generation/offline-provider.ts'
 import { accountStream, decideGrant, effectiveBalance } from '../../src/domain/account/account.ts'
 import { contentStream } from '../../src/domain/content/content.ts'
+import { START } from '../../src/ports/event-store.ts'
 import { silent } from '../../src/ports/log.ts'
 import { sessionKey } from '../../src/security/vault.ts'
 import { contentGeneration } from '../../src/tools/request-content.ts'
@@ -63,3 +64,14 @@ t.test('what is asked for in a session that is erased is not made', async (t) =>
   t.match(item, { error_message: 'The request was erased', charge: 0 })
   t.equal((await accountOf(all)).held, 0)
 })
+
+for (const [title, by] of [
+  ['no user to own it', { userId: null, onBehalfOf: null }],
+  ['an end user and nobody to pay', { userId: null, onBehalfOf: 'user-2' }],
+] as const)
+  t.test(`a request with ${title} is refused: delegation_not_allowed`, async (t) => {
+    const all = await commanded(t)
+    const generation = contentGeneration({ ...all, provider })
+    await t.rejects(generation.request(fox, { ...call, ...by }), { code: 'delegation_not_allowed' })
+    t.equal(await all.store.head(), START, 'nothing is stored')
+  })

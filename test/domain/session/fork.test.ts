@@ -6,6 +6,7 @@ import {
   decideFork,
   type ForkedMessage,
   type ForkPiece,
+  mostForked,
   requireFree,
   requireSource,
 } from '../../../src/domain/session/fork.ts'
@@ -154,3 +155,10 @@ t.test('a whole one is: it goes on with what was said', async (t) => {
   const other = { userId: 'user-1', onlyKeyId: 'key-2' }
   t.throws(() => requireSource(other, state), { code: 'session_not_found' })
 })
+
+t.test(
+  'a fork copies 10,000 messages, 22 million characters and 32 MB of files at most',
+  async (t) => {
+    t.strictSame(mostForked, { messages: 10_000, characters: 22_369_622, files: 33_554_432 })
+  },
+)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { rateLimiter } from '../../../src/http/checks/rate-limit.ts'
+import { concurrency, rateLimiter } from '../../../src/http/checks/rate-limit.ts'
 
 const minuteMs = 60_000
 const hourMs = 3_600_000
@@ -99,4 +99,21 @@ t.test('keys do not count for each other', async (t) => {
   t.match(limiter.check('a', limits, at(0), true), {
     refused: { window: 'minute', retryAfter: 60 },
   })
+})
+
+t.test('after an owner’s requests have left, all places are free again', async (t) => {
+  const { enter, leave } = concurrency()
+  for (let round = 0; round < 3; round++) {
+    t.strictSame(
+      [1, 2, 3].map(() => enter('a', 2)),
+      [true, true, false],
+    )
+    t.ok(enter('b', 1), 'another owner has places of its own')
+    leave('b')
+    leave('a')
+    t.ok(enter('a', 2), 'one has left')
+    t.notOk(enter('a', 2))
+    leave('a')
+    leave('a')
+  }
 })

@@ -10,10 +10,14 @@ const worker = new URL('worker.js', import.meta.url).pathname
 /** More than the longest of all files may take. */
 const silentMs = 660_000
 
-/** A process that runs test files, one after another. */
-export const testProcess = (env: NodeJS.ProcessEnv, say: (text: string) => void) => {
+/**
+ * A process that runs test files, one after another. `apart`: what it writes to stderr is dropped, and
+ * processes that it has started are killed with it.
+ */
+export const testProcess = (env: NodeJS.ProcessEnv, say: (text: string) => void, apart = false) => {
   const { line, counts, reported } = report(say)
-  const child = fork(worker, { env, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+  const stdio = ['ignore', 'pipe', apart ? 'ignore' : 'inherit', 'ipc'] as const
+  const child = fork(worker, { env, stdio: [...stdio], detached: apart })
   const { stdout } = child
   if (!stdout) throw new Error('a test process without output')
   const read = async () => {
@@ -50,5 +54,15 @@ export const testProcess = (env: NodeJS.ProcessEnv, say: (text: string) => void)
     return counts
   }
 
-  return { run, close, alive: () => !ended, kill: () => child.kill('SIGKILL') }
+  const kill = () => {
+    if (!apart || child.pid === undefined) return child.kill('SIGKILL')
+    // The process itself may be gone, and others of its group not.
+    try {
+      return process.kill(-child.pid, 'SIGKILL')
+    } catch {
+      return false
+    }
+  }
+
+  return { run, close, alive: () => !ended, kill }
 }

@@ -21,6 +21,8 @@ const site = async (t: Test) => {
     const routes: Record<string, () => unknown> = {
       '/cat.png': () => response.end(png(7, 5, 300_000)),
       '/moved': () => to('/cat.png'),
+      '/unnamed': () => response.writeHead(302).end(png()),
+      '/located': () => response.writeHead(200, { location: '/none' }).end(png(3, 2)),
       '/inside': () => to('http://169.254.169.254/latest/meta-data'),
       '/plain': () => to('http://example.com/cat.png'),
       '/round': () => to('/round'),
@@ -127,6 +129,7 @@ t.test('what cannot be read is refused, and nothing is left', async (t) => {
       /no PDF/,
     ],
     ['404', at(url('/none')), /answers 404/],
+    ['a redirect without an address', at(url('/unnamed')), /answers 302/],
     ['a page', at(url('/page')), /no PNG/],
     ['compressed', at(url('/packed')), /compressed/],
     ['round and round', at(url('/round')), /redirects too often/],
@@ -146,4 +149,9 @@ t.test('what cannot be read is refused, and nothing is left', async (t) => {
   const sum = [9, 9, 9].map((size) => image(png(1, 1, size * mebibyte)))
   t.match(await refused(...sum), { code: 'payload_too_large', message: /20 MB together/ })
   t.strictSame(await left(), [])
+})
+
+t.test('an answer of 200 with a Location is taken as it is', async (t) => {
+  const { receive, url } = await started(t)
+  t.match(await receive([at(url('/located'))]), { parts: [{ width: 3, height: 2 }] })
 })
