@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { appendTimes } from '../../src/event-sourcing/append-times.ts'
+import type { EventStore } from '../../src/ports/event-store.ts'
 import { deferred } from '../../src/support/deferred.ts'
 import { heldLog } from '../support/held-log.ts'
 import { gathered } from '../support/noted.ts'
@@ -64,6 +65,22 @@ t.test('no time is earlier than that of an event that was read', async (t) => {
   t.equal(stamp(), 5)
   await gathered(noting.read('box-org-1_b-1'))
   t.equal(stamp(), 7)
+})
+
+t.test('a store that notes times yields all events that it reads, in their batches', async (t) => {
+  const { times } = timing()
+  const store = heldLog(events)
+  const batch = { events, position: at(2) }
+  const noting = times.noting({
+    ...store,
+    feed: async function* () {
+      yield batch
+    },
+  } as unknown as EventStore)
+  t.strictSame(await gathered(noting.read('box-org-1_b-1')), events)
+  const batches: unknown[] = []
+  for await (const batch of noting.feed(at(0))) batches.push(batch)
+  t.strictSame(batches, [batch])
 })
 
 t.test('a time has passed once no event can be stored with it', async (t) => {

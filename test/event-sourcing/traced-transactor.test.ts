@@ -16,16 +16,16 @@ const traced = (stored: Promise<unknown>) => {
     transact: () => stored,
     begin: () => ({ decided, stored }),
   } as unknown as Transactor
-  const begun: [string, SpanStart | undefined][] = []
-  const ended: [Attributes | undefined, string | undefined][] = []
+  const starts: [string, SpanStart | undefined][] = []
+  const ends: [Attributes | undefined, string | undefined][] = []
   const telemetry: Telemetry = {
     texts: false,
     begin: (name, start) => {
-      begun.push([name, start])
-      return { context: trace, end: (attributes, error) => ended.push([attributes, error]) }
+      starts.push([name, start])
+      return { context: trace, end: (attributes, error) => ends.push([attributes, error]) }
     },
   }
-  return { inner, begun, ended, decided, ...tracedTransactor(inner, telemetry) }
+  return { inner, starts, ends, decided, ...tracedTransactor(inner, telemetry) }
 }
 
 const outcome = { events: [{ type: 'BoxOpened' }, { type: 'ThingPut' }], revision: 7 }
@@ -33,22 +33,22 @@ const start = ['command', { parent: trace, attributes: { 'reprise.stream': strea
 
 t.test('a decision has a span with its events and revision, and its outcome', async (t) => {
   const stored = Promise.resolve(outcome)
-  const { transact, begun, ended } = traced(stored)
+  const { transact, starts, ends } = traced(stored)
   t.equal(await transact(stream, decide, { ...call, trace }), outcome)
-  t.strictSame(begun, [start])
-  t.strictSame(ended, [
+  t.strictSame(starts, [start])
+  t.strictSame(ends, [
     [{ 'reprise.events': ['BoxOpened', 'ThingPut'], 'reprise.revision': 7 }, undefined],
   ])
 })
 
 t.test('a decision that is begun has a span, and what it was begun with', async (t) => {
   const stored = Promise.resolve(outcome)
-  const { begin, begun, ended, decided } = traced(stored)
+  const { begin, starts, ends, decided } = traced(stored)
   const result = begin(stream, decide, { ...call, trace })
   t.equal(result.decided, decided)
   t.equal(await result.stored, outcome)
-  t.strictSame(begun, [start])
-  t.match(ended, [[{ 'reprise.revision': 7 }, undefined]])
+  t.strictSame(starts, [start])
+  t.match(ends, [[{ 'reprise.revision': 7 }, undefined]])
 })
 
 for (const [error, name] of [
@@ -56,13 +56,13 @@ for (const [error, name] of [
   ['no', 'Error'],
 ] as const)
   t.test(`the span of a failed decision ends with ${name} and without attributes`, async (t) => {
-    const { transact, ended } = traced(Promise.reject(error))
+    const { transact, ends } = traced(Promise.reject(error))
     await t.rejects(transact(stream, decide, call))
-    t.strictSame(ended, [[{}, name]])
+    t.strictSame(ends, [[{}, name]])
   })
 
 t.test('a load has no span', async (t) => {
-  const { inner, load, begun } = traced(Promise.resolve(outcome))
+  const { inner, load, starts } = traced(Promise.resolve(outcome))
   t.equal(load, inner.load)
-  t.strictSame(begun, [])
+  t.strictSame(starts, [])
 })

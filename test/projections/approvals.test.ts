@@ -69,8 +69,8 @@ t.test('analysts see an approval without its internal fields', async (t) => {
   const view = viewAfter(approvals, sessionStream, asked)
   const document = await view.get('approval-1')
   if (!document) throw new Error('there is no approval')
-  const shown = approvals.shown?.document?.(document) ?? {}
-  const internal = Object.keys(document).filter((field) => !(field in shown))
+  const answer = approvals.shown?.document?.(document) ?? {}
+  const internal = Object.keys(document).filter((field) => !(field in answer))
   t.strictSame(internal, ['position'])
-  t.match(shown, { approval_id: 'approval-1', status: 'pending', tool_name: 'refund' })
+  t.match(answer, { approval_id: 'approval-1', status: 'pending', tool_name: 'refund' })
 })

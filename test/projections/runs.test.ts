@@ -2,6 +2,7 @@ import t from 'tap'
 import { type RunView, runs } from '../../projections/runs.ts'
 import { handlesAll, projecting } from '../support/given.ts'
 import { begunSession, sessionEvent, sessionStream } from '../support/session-events.ts'
+import { viewAfter } from '../support/view-after.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 const later = '2026-01-02T00:00:00.000Z'
@@ -146,3 +147,18 @@ t.test('nothing is shown of an erased session', async (t) => {
 })
 
 t.test('every event it handles was given', async (t) => handlesAll(t, runs))
+
+for (const [limit, used, allowed, answerUsed, answerAllowed] of [
+  ['credits', 2_000_000, 1_500_000, 2, 1.5],
+  ['steps', 5, 5, 5, 5],
+  ['tokens', 1_000_001, 1_000_000, 1_000_001, 1_000_000],
+] as const)
+  t.test(`of a run that reached its limit of ${limit}, both amounts are shown`, async (t) => {
+    const reached = sessionEvent('RunLimitReached', at, { limit, used, allowed })
+    const view = viewAfter(runs, sessionStream, ...begunSession, reached)
+    const run = await view.get('run-1')
+    if (!run) throw new Error('there is no run')
+    t.match(runs.shown?.document?.(run), {
+      limit_reached: { limit, used: answerUsed, allowed: answerAllowed, set_by: 'agent' },
+    })
+  })

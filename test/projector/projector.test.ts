@@ -319,9 +319,9 @@ t.test('a projector does not begin where a view cannot be opened', async (t) => 
       return views.commit(...given)
     },
   }
-  const one = projector({ store, views: closed, projections: [boxes, things, tallies] })
-  await t.rejects(one.start(), { name: 'StoreUnavailable' })
+  const projecting = projector({ store, views: closed, projections: [boxes, things, tallies] })
+  await t.rejects(projecting.start(), { name: 'StoreUnavailable' })
   await new Promise(setImmediate)
   t.equal(commits, 0, 'nothing is folded')
-  await one.stop()
+  await projecting.stop()
 })

@@ -47,7 +47,7 @@ t.test('a prompt of 200 characters is shown whole, and a longer one cut', async 
   const contents = {
     find: async () => ({ items: [item], total: 1 }),
   } as unknown as View<ContentView>
-  for (const [length, shown] of [
+  for (const [length, text] of [
     [200, 'x'.repeat(200)],
     [201, `${'x'.repeat(200)}…`],
   ] as const) {
@@ -57,6 +57,6 @@ t.test('a prompt of 200 characters is shown whole, and a longer one cut', async 
       page: { page: 1, pageSize: 20 },
       linkOf: () => '',
     })
-    t.equal(items[0]?.prompt, shown)
+    t.equal(items[0]?.prompt, text)
   }
 })

@@ -18,14 +18,14 @@ const message = (id: string, more: Partial<MessageView> = {}) =>
     ...more,
   }) as MessageView
 
-const one = {
+const sessionRef = {
   organizationId: 'org-1',
   viewer: { userId: 'user-1', onlyKeyId: null },
   sessionId: 's-1',
 }
 
 /** A session of these messages, whose texts are in memory or opened later. */
-const session = (all: readonly MessageView[], later = false): MessageUses => ({
+const usesOf = (all: readonly MessageView[], later = false): MessageUses => ({
   messages: {
     get: async (id: string) => all.find(({ event_id }) => event_id === id),
     find: async ({ skip = 0, limit = 0 }: Find) => ({
@@ -47,7 +47,11 @@ for (const later of [false, true])
     `messages are shown with their texts, ${later ? 'opened later' : 'in memory'}`,
     async (t) => {
       const all = [message('m-1'), message('m-2', { tool_call_id: 'call-1' })]
-      const list = await listMessages(session(all, later))(one, { page: 1, pageSize: 2 }, linkOf)
+      const list = await listMessages(usesOf(all, later))(
+        sessionRef,
+        { page: 1, pageSize: 2 },
+        linkOf,
+      )
       t.match(list, {
         session_id: 's-1',
         messages: [
@@ -56,19 +60,21 @@ for (const later of [false, true])
         ],
         total: 2,
       })
-      t.match(await getMessage(session(all, later))(one, 'm-2', linkOf), { content: 'text of m-2' })
+      t.match(await getMessage(usesOf(all, later))(sessionRef, 'm-2', linkOf), {
+        content: 'text of m-2',
+      })
     },
   )
 
 t.test('calls and files are shown with their arguments, names and links', async (t) => {
-  const whole = message('m-1', {
+  const complete = message('m-1', {
     tool_calls: [call('{"a":1}')],
     parts: [{ ...part, name: sealed('a.txt') }, part] as unknown as NonNullable<
       MessageView['parts']
     >,
   })
   const { blob: _, at: __, ...facts } = part
-  t.match(await getMessage(session([whole]))(one, 'm-1', linkOf), {
+  t.match(await getMessage(usesOf([complete]))(sessionRef, 'm-1', linkOf), {
     content: 'text of m-1',
     tool_calls: [
       { id: 'call-1', type: 'function', function: { name: 'look', arguments: '{"a":1}' } },
@@ -81,18 +87,18 @@ t.test('calls and files are shown with their arguments, names and links', async 
 })
 
 t.test('a text whose key is destroyed is empty', async (t) => {
-  const uses = { ...session([message('m-1', { tool_calls: [call('{}')] })]), open: () => undefined }
-  t.match(await getMessage(uses)(one, 'm-1', linkOf), {
+  const uses = { ...usesOf([message('m-1', { tool_calls: [call('{}')] })]), open: () => undefined }
+  t.match(await getMessage(uses)(sessionRef, 'm-1', linkOf), {
     content: '',
     tool_calls: [{ function: { arguments: '' } }],
   })
 })
 
 t.test('a message of another session or organization is not found', async (t) => {
-  const get = getMessage(session([message('m-1'), message('m-2', { session_id: 's-2' })]))
-  await t.rejects(get(one, 'm-2', linkOf), { code: 'message_not_found' })
-  await t.rejects(get(one, 'm-3', linkOf), { code: 'message_not_found' })
-  const elsewhere = { ...one, organizationId: 'org-2' }
+  const get = getMessage(usesOf([message('m-1'), message('m-2', { session_id: 's-2' })]))
+  await t.rejects(get(sessionRef, 'm-2', linkOf), { code: 'message_not_found' })
+  await t.rejects(get(sessionRef, 'm-3', linkOf), { code: 'message_not_found' })
+  const elsewhere = { ...sessionRef, organizationId: 'org-2' }
   await t.rejects(get(elsewhere, 'm-1', linkOf), { code: 'message_not_found' })
 })
 
@@ -101,7 +107,11 @@ t.test('a page ends where texts or arguments come to 8 MB', async (t) => {
   const bodies = { texts: { content: sealed(large) }, arguments: { tool_calls: [call(large)] } }
   for (const [title, more] of Object.entries(bodies)) {
     const all = Array.from({ length: 5 }, (_, n) => message(`m-${n}`, more))
-    const { messages } = await listMessages(session(all))(one, { page: 1, pageSize: 5 }, linkOf)
+    const { messages } = await listMessages(usesOf(all))(
+      sessionRef,
+      { page: 1, pageSize: 5 },
+      linkOf,
+    )
     t.ok(messages.length < 5, `${title}: ${messages.length} messages`)
   }
 })

@@ -131,8 +131,10 @@ t.test(
         20,
       )
       t.strictSame(batches.at(-1), { events: [], position: at(117), looked: 0 })
-      const whole = batches.filter(({ events, looked }) => events.length === looked && looked > 0)
-      for (const { events, position } of whole) t.equal(position, events.at(-1)?.position)
+      const complete = batches.filter(
+        ({ events, looked }) => events.length === looked && looked > 0,
+      )
+      for (const { events, position } of complete) t.equal(position, events.at(-1)?.position)
     }
   },
 )

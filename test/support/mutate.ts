@@ -10,12 +10,12 @@ import { testProcess } from './runner/process.ts'
 import { temporary } from './runner/temporary.ts'
 
 /**
- * Shows which small changes of the code no test notices: makes one after another in a copy of `dist`,
- * and runs the tests that may notice it until one fails. Prints each change that survived.
+ * Shows which small changes of the code no test notices. Makes one after another in a copy of
+ * `dist`, runs the tests that may notice it until one fails, and prints each change that survived.
  *
- * `--area domain` (default: all areas), `--count 30` changes of each, chosen by `--seed 1`; or
- * `--file src/domain/plan.ts`, all its changes, or with `:12` those of a line. No test file
- * begins later than `--seconds 60` after the first of a change; one that takes a minute has noticed it.
+ * `--area domain` (default: all areas) tries `--count 30` of its changes, chosen by `--seed 1`.
+ * `--file src/domain/plan.ts` tries all changes of a file, with `:12` those of a line. For each
+ * change, test files begin during `--seconds 60`. A test file that takes a minute fails.
  */
 const areas: Readonly<Record<string, string>> = {
   domain: 'src/domain/',

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { jsonSchemas } from '../../src/tools/json-schemas.ts'
+import { noHandleLimits, takeHandles } from '../support/few-handles.ts'
 
 /** References that double at each level, around one that ends it. */
 const doubling = (levels: number) => ({
@@ -107,3 +108,21 @@ t.test('after closing nothing is checked any more', async (t) => {
   await t.rejects(hanging, { name: 'WorkFailed', fault: 'closed' })
   await t.rejects(schemas.faultOf('a', {}), { name: 'WorkFailed', fault: 'closed' })
 })
+
+t.test(
+  'a schema that no thread could be started for is compiled when it is used again',
+  { skip: noHandleLimits() },
+  async (t) => {
+    const schemas = jsonSchemas()
+    t.teardown(schemas.close)
+    const { setTimeout } = globalThis
+    // The pauses between starts, at most a second each, are left out.
+    const value = (work: () => void, ms: number) => setTimeout(work, ms > 1_000 ? ms : 0)
+    t.intercept(globalThis, 'setTimeout', { value })
+    const misfit = () => schemas.misfitOf('a', redos, { a: 'aaa' })
+    const { free } = takeHandles(t)
+    await t.rejects(misfit(), { name: 'WorkFailed', fault: 'start' })
+    free()
+    t.equal(await misfit(), undefined)
+  },
+)

@@ -25,7 +25,7 @@ const answer = (type: string | undefined, ...lengths: number[]) => {
 
 const cut = '\n[cut: the answer is larger than 8 bytes]'
 
-for (const [lengths, shown, read] of [
+for (const [lengths, text, read] of [
   [[7], 'x'.repeat(7), 1],
   [[8], 'x'.repeat(8), 1],
   [[4, 4], 'x'.repeat(8), 2],
@@ -45,7 +45,7 @@ for (const [lengths, shown, read] of [
         ),
       ),
     )
-    t.equal(body.shown(redacted), shown)
+    t.equal(body.shown(redacted), text)
     t.equal(parts(), read)
   })
 
@@ -76,12 +76,12 @@ for (const type of ['application/jsonish', 'application/octet-stream', 'audio/wa
   })
 
 t.test('a text is decoded as its type says, or as UTF-8 where it says nonsense', async (t) => {
-  const said = async (charset: string, bytes: Buffer) => {
+  const decode = async (charset: string, bytes: Buffer) => {
     const headers = { 'content-type': `text/plain; charset="${charset}"` }
     return (await textOf(new Response(bytes, { headers }), most)).text
   }
-  t.equal(await said('iso-8859-1', Buffer.from('caf\xe9', 'latin1')), 'café')
-  t.equal(await said('nonsense', Buffer.from('café')), 'café')
+  t.equal(await decode('iso-8859-1', Buffer.from('caf\xe9', 'latin1')), 'café')
+  t.equal(await decode('nonsense', Buffer.from('café')), 'café')
 })
 
 t.test('an answer without a body is an empty text', async (t) => {

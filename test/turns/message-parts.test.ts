@@ -55,13 +55,13 @@ const part = (more: Partial<MessagePart> = {}): MessagePart => ({
   blob: 'blob-1',
   ...more,
 })
-const said = (text: string, parts?: MessagePart[]): Remembered => ({
+const message = (text: string, parts?: MessagePart[]): Remembered => ({
   role: 'user',
   content: sealed(text),
   ...(parts ? { parts } : {}),
 })
-const partsIn = (message: ChatMessage | undefined) =>
-  message && 'parts' in message ? (message.parts?.length ?? 0) : 0
+const partsIn = (shown: ChatMessage | undefined) =>
+  shown && 'parts' in shown ? (shown.parts?.length ?? 0) : 0
 
 t.test('files of a message are stored under ids of their own, without their bytes', async (t) => {
   const facts = { kind: 'image' as const, mediaType: 'image/png', bytes: 3, at: 4 }
@@ -76,18 +76,18 @@ t.test('a stored file has its facts, and its size only where both sides are know
   const named = part({ kind: 'image', name: sealed('a'), detail: 'low', width: 3, height: 2 })
   const half = part({ width: 3 })
   const { files } = filesOf({ 'blob-1': 'abc' })
-  const [whole, other] = partsOf({ parts: [named, half] }, key, files)
-  t.match(whole, { kind: 'image', name: 'a', detail: 'low', width: 3, height: 2, at: 0, bytes: 1 })
+  const [image, other] = partsOf({ parts: [named, half] }, key, files)
+  t.match(image, { kind: 'image', name: 'a', detail: 'low', width: 3, height: 2, at: 0, bytes: 1 })
   t.notOk(other && ('width' in other || 'name' in other || 'detail' in other))
-  t.equal(await textOf(whole), 'abc')
-  t.equal(await whole?.ready?.(), true)
+  t.equal(await textOf(image), 'abc')
+  t.equal(await image?.ready?.(), true)
   t.strictSame(partsOf({}, key, files), [])
 })
 
 t.test('a stored file that is gone is not ready, and cannot be read', async (t) => {
-  const [gone] = partsOf({ parts: [part()] }, key, files)
-  t.equal(await gone?.ready?.(), false)
-  await t.rejects(textOf(gone), { message: 'a file of a message is gone' })
+  const [missing] = partsOf({ parts: [part()] }, key, files)
+  t.equal(await missing?.ready?.(), false)
+  await t.rejects(textOf(missing), { message: 'a file of a message is gone' })
 })
 
 t.test('a file that arrives is stored again where it is gone, and only there', async (t) => {
@@ -109,7 +109,7 @@ t.test('a file that arrives is stored again where it is gone, and only there', a
   t.equal(await textOf(there), 'abc')
 })
 
-for (const [title, newest, before, shown] of [
+for (const [title, newest, before, count] of [
   [
     'ten files in all',
     Array.from({ length: 4 }, () => part()),
@@ -125,18 +125,22 @@ for (const [title, newest, before, shown] of [
   ['10 MB in all', [part({ bytes: 485_760 })], [part({ bytes: 10_000_000 })], 1],
   ['a byte more than 10 MB', [part({ bytes: 485_760 })], [part({ bytes: 10_000_001 })], 0],
 ] as const)
-  t.test(`of ${title}, the newest are shown, and ${shown} of the earlier message`, async (t) => {
-    const messages = remembered([said('old', [...before]), said('new', [...newest])], key, files)
+  t.test(`of ${title}, the newest are shown, and ${count} of the earlier message`, async (t) => {
+    const messages = remembered(
+      [message('old', [...before]), message('new', [...newest])],
+      key,
+      files,
+    )
     t.equal(partsIn(messages[1]), newest.length)
-    t.equal(partsIn(messages[0]), shown)
-    t.equal(messages[0]?.content.split('\n').length, 1 + before.length - shown, 'others are named')
+    t.equal(partsIn(messages[0]), count)
+    t.equal(messages[0]?.content.split('\n').length, 1 + before.length - count, 'others are named')
   })
 
 t.test('messages keep their order, role and text', async (t) => {
   const recent: Remembered[] = [
-    said('one'),
+    message('one'),
     { role: 'assistant', content: sealed('two') },
-    said('three'),
+    message('three'),
   ]
   t.strictSame(remembered(recent, key, files), [
     { role: 'user', content: 'one' },
@@ -145,7 +149,7 @@ t.test('messages keep their order, role and text', async (t) => {
   ])
 })
 
-const shows = (ready?: boolean): ContentPart => ({
+const fileOf = (ready?: boolean): ContentPart => ({
   kind: 'file',
   mediaType: 'text/plain',
   bytes: 1,
@@ -157,29 +161,29 @@ const turn = (more: Partial<AgentTurn>): AgentTurn => turnOf(agentNamed('A'), 'L
 
 t.test('a turn has files where its message or its history has', async (t) => {
   t.notOk(hasParts(turn({})))
-  t.ok(hasParts(turn({ parts: [shows()] })))
-  t.ok(hasParts(turn({ history: [{ role: 'user', content: '', parts: [shows()] }] })))
+  t.ok(hasParts(turn({ parts: [fileOf()] })))
+  t.ok(hasParts(turn({ history: [{ role: 'user', content: '', parts: [fileOf()] }] })))
   t.notOk(hasParts(turn({ history: [{ role: 'user', content: '' }] })))
 })
 
 t.test('a turn whose files are all ready stays as it is', async (t) => {
-  const ready = turn({ parts: [shows(true), shows()] })
+  const ready = turn({ parts: [fileOf(true), fileOf()] })
   t.equal(await readied(ready), ready)
 })
 
 t.test('a file that is gone is named in the text, and the others stay', async (t) => {
-  const [gone, there] = [shows(false), shows(true)]
-  const history: ChatMessage[] = [{ role: 'user', content: 'See', parts: [gone, there] }]
-  const result = await readied(turn({ parts: [there, gone], history }))
-  t.strictSame(result.parts, [there])
+  const [missing, present] = [fileOf(false), fileOf(true)]
+  const history: ChatMessage[] = [{ role: 'user', content: 'See', parts: [missing, present] }]
+  const result = await readied(turn({ parts: [present, missing], history }))
+  t.strictSame(result.parts, [present])
   t.equal(result.message, 'Look\n[file, text/plain, 1 bytes]')
   t.strictSame(result.history, [
-    { role: 'user', content: 'See\n[file, text/plain, 1 bytes]', parts: [there] },
+    { role: 'user', content: 'See\n[file, text/plain, 1 bytes]', parts: [present] },
   ])
 })
 
 t.test('a turn whose only file is gone has none', async (t) => {
-  const result = await readied(turn({ parts: [shows(false)] }))
+  const result = await readied(turn({ parts: [fileOf(false)] }))
   t.notOk('parts' in result)
   t.equal(result.message, 'Look\n[file, text/plain, 1 bytes]')
 })

@@ -517,7 +517,7 @@ t.test(
   async (t) => {
     const { weigh, initial } = session
     const weight = (more: Partial<Session>) => weigh?.({ ...initial, ...more })
-    const said = (text: string) => ({ role: 'user' as const, content: content(text) })
+    const message = (text: string) => ({ role: 'user' as const, content: content(text) })
     const part = {
       id: 'p',
       kind: 'file',
@@ -529,14 +529,14 @@ t.test(
     const turn = { messageId: 'm', runId: 'r', outcome: 'completed' } as const
     const waiting = { runId: 'r', calls: [], state: content('12345'), answeredIn: null }
     const paused = { runId: 'r', text: content('1234567') } as unknown as Session['paused']
-    const one = [{}] as unknown
+    const single = [{}] as unknown
     t.equal(weight({}), 0)
-    t.equal(weight({ recent: [said('123')] }), 203)
-    t.equal(weight({ recent: [said('123'), said('12345')] }), 408)
-    t.equal(weight({ recent: [{ ...said('123'), parts: [part, part] }] }), 203 + 2 * 600)
+    t.equal(weight({ recent: [message('123')] }), 203)
+    t.equal(weight({ recent: [message('123'), message('12345')] }), 408)
+    t.equal(weight({ recent: [{ ...message('123'), parts: [part, part] }] }), 203 + 2 * 600)
     t.equal(weight({ turns: [turn, turn] }), 400)
-    t.equal(weight({ approvals: one as Session['approvals'] }), 200)
-    t.equal(weight({ doubts: one as Session['doubts'] }), 400)
+    t.equal(weight({ approvals: single as Session['approvals'] }), 200)
+    t.equal(weight({ doubts: single as Session['doubts'] }), 400)
     t.equal(weight({ paused }), 7)
     t.equal(weight({ waiting }), 5)
     t.equal(weight({ waiting: { ...waiting, calls: [{ id: '1', name: 'a' }] } }), 205)

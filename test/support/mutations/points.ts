@@ -60,8 +60,8 @@ const isName = ({ parent }: ts.Node): boolean =>
   ts.isPropertyAssignment(parent) && ts.isNumericLiteral(parent.name)
 
 /**
- * All small changes of a TypeScript source: negated conditions, other operators and constants, and code
- * that is left out (a statement, an `await`, the body of a function). In the order of the source.
+ * All small changes of a TypeScript source, in its order: negated conditions, other operators and
+ * constants, and removed code (a statement, an `await`, the body of a function).
  */
 export const mutationsOf = (source: string): Mutation[] => {
   const file = ts.createSourceFile('source.ts', source, ts.ScriptTarget.ES2023, true)

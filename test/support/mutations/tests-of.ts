@@ -3,7 +3,7 @@ import type { Sources } from '../imports.ts'
 import { together } from '../tested.ts'
 
 /** Folders whose tests run the whole application. */
-const whole = ['test/http/routes/', 'test/app/', 'test/contract/']
+const systemTests = ['test/http/routes/', 'test/app/', 'test/contract/']
 
 /** Words of a file's name, in the singular. */
 const wordsOf = (file: string): string[] =>
@@ -41,7 +41,7 @@ export const testsOf = ({ files, importsOf }: Sources) => {
       const distance = distances.get(test) ?? Infinity
       if (distance === 1 || together[test]?.includes(source)) return 1
       const inFolder = dirname(test) === dirname(mirrored)
-      if (!inFolder && !whole.some((folder) => test.startsWith(folder))) return Infinity
+      if (!inFolder && !systemTests.some((folder) => test.startsWith(folder))) return Infinity
       const shared = wordsOf(test).filter((word) => words.includes(word)).length
       return distance + (inFolder ? 10 : 100) / (1 + 99 * shared)
     }
