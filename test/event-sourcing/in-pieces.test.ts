@@ -35,3 +35,24 @@ t.test(
     t.pass()
   },
 )
+
+for (const [title, value] of [
+  ['lists of texts', Array.from({ length: 1_000 }, () => 'x'.repeat(100))],
+  ['lists of numbers', Array.from({ length: 8_000 }, () => 1_234)],
+  [
+    'objects',
+    Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, n) => [`field ${n}`, { a: 'x'.repeat(80) }]),
+    ),
+  ],
+  ['long names', { ['x'.repeat(100_000)]: null }],
+] as const)
+  t.test(`events of 100 KB of ${title} are a few to an append`, async (t) => {
+    const events = Array.from({ length: 30 }, () => ({ data: { value } }))
+    const pieces = inPieces(events)
+    t.strictSame(pieces.flat(), events)
+    for (const piece of pieces) {
+      t.ok(piece.length >= 2 && piece.length <= 12, `${piece.length} events`)
+      t.ok(JSON.stringify(piece).length < MAX_APPEND_BYTES)
+    }
+  })

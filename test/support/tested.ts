@@ -19,6 +19,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/turns/begin/stored-request.ts',
     'src/http/streams/followed-turn.ts',
   ],
+  'test/commands/record-login.test.ts': ['commands/change-address.ts'],
   'test/http/routes/approvals.test.ts': ['queries/count-waiting-runs.ts'],
   'test/faults/limits.test.ts': ['src/turns/turn.ts'],
   'test/turns/resume/take-run.test.ts': ['src/turns/resume/take-over.ts'],
