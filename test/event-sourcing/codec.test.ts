@@ -1,6 +1,7 @@
 import t from 'tap'
 import { z } from 'zod'
-import { decoder } from '../../src/event-sourcing/codec.ts'
+import { decoder, readableOr } from '../../src/event-sourcing/codec.ts'
+import { UnreadableEvent } from '../../src/ports/event-store.ts'
 import { recorded } from '../support/recorded.ts'
 
 const events = { Weighed: z.object({ grams: z.number(), note: z.string().optional() }) }
@@ -66,4 +67,25 @@ t.test('what cannot be read is named by its place and never by its content', asy
     }
   }
   t.throws(() => decode(stored('Weighed', { grams: 'x' }, 3)), { message: /data\.grams/ })
+})
+
+t.test('an error that is no unreadable event is thrown', async (t) => {
+  const throwing = (error: Error) => () => {
+    throw error
+  }
+  const [event] = recorded([{ stream: 'box-org-1_1', type: 'BoxOpened', data: {} }])
+  if (!event) throw new Error('no event')
+  const unreadable = new UnreadableEvent(event, 'data')
+  t.equal(
+    readableOr(
+      () => 1,
+      () => 2,
+    ),
+    1,
+  )
+  t.equal(
+    readableOr(throwing(unreadable), (cause) => cause),
+    unreadable,
+  )
+  t.throws(() => readableOr(throwing(new Error('the disk')), () => 2), { message: 'the disk' })
 })

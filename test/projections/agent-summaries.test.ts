@@ -50,3 +50,21 @@ t.test('a summary names as many credentials as a user can have', async (t) => {
 })
 
 t.test('every event it handles was given', async (t) => handlesAll(t, agentSummaries))
+
+t.test('what a change does not name stays in the summary', async (t) => {
+  const seen = projecting(t, agentSummaries, 'squad-org-1_org-1')
+  const created = { type: 'AgentCreated', data: { ...data, model: 'openai/gpt-5' } } as const
+  const unchanged = { type: 'AgentChanged', data: { agentId, description: 'new' } } as const
+  seen(created, unchanged).shows({
+    name: data.name,
+    agent_type: data.agentType,
+    description: 'new',
+    is_active: data.isActive,
+    model: 'openai/gpt-5',
+    has_tools: true,
+    has_mcp: true,
+    sub_agents: data.subAgents,
+  })
+  const model = { type: 'AgentChanged', data: { agentId, model: 'openai/gpt-6' } } as const
+  seen(created, model).shows({ model: 'openai/gpt-6' })
+})

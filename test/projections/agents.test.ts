@@ -1,5 +1,5 @@
 import t from 'tap'
-import { agents } from '../../projections/agents.ts'
+import { agents, limitsIn } from '../../projections/agents.ts'
 import { agentEvents } from '../../src/domain/agent/events.ts'
 import { sample } from '../support/events.ts'
 import { handlesAll, projecting } from '../support/given.ts'
@@ -51,3 +51,18 @@ t.test(
     })
   },
 )
+
+for (const [stored, shown] of [
+  [{ steps: 3 }, { max_steps: 3 }],
+  [{ tokens: 4 }, { max_tokens: 4 }],
+  [{ charge: 1_500_000 }, { max_credits: 1.5 }],
+  [{ seconds: 5 }, { max_seconds: 5 }],
+  [{}, {}],
+  [null, null],
+] as const)
+  t.test(`limits ${JSON.stringify(stored)} are shown, and read as they were`, async (t) => {
+    t.strictSame(limitsIn(shown), stored)
+    const { limits: _, ...data } = agentEvents.AgentCreated.parse(sample('AgentCreated').data)
+    const created = { type: 'AgentCreated', data: { ...data, limits: stored } } as const
+    projecting(t, agents, 'squad-org-1_org-1')(created).shows({ limits: shown })
+  })

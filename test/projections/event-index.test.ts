@@ -145,3 +145,9 @@ t.test('a full stretch is written once', async (t) => {
     t.equal(writes.size, 4)
   }
 })
+
+t.test('a full stretch is stored under its organization and number', async (t) => {
+  t.equal(stretchLength, 256)
+  t.equal(stretchId('org-1', 0), 'org-1/0')
+  t.equal(stretchId('org-1', 512), 'org-1/2')
+})
