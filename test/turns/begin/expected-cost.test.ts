@@ -1,15 +1,15 @@
 import t from 'tap'
-import { silent } from '../../src/ports/log.ts'
+import { silent } from '../../../src/ports/log.ts'
 import {
   type ContentPart,
   ModelMisconfigured,
   type Models,
   type PartFacts,
-} from '../../src/ports/model.ts'
-import { reserveFor } from '../../src/turns/reserve-for.ts'
-import type { TurnRequest } from '../../src/turns/turn.ts'
-import { agentNamed } from '../support/agents.ts'
-import { turnRequest } from '../support/turn-request.ts'
+} from '../../../src/ports/model.ts'
+import { reserveFor } from '../../../src/turns/begin/expected-cost.ts'
+import type { TurnRequest } from '../../../src/turns/turn.ts'
+import { agentNamed } from '../../support/agents.ts'
+import { turnRequest } from '../../support/turn-request.ts'
 
 const price = { prompt: 3, completion: 5 }
 const models = { resolve: () => ({ price }) } as unknown as Models

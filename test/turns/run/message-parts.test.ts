@@ -1,10 +1,10 @@
 import t from 'tap'
-import type { AgentTurn } from '../../src/agents/turn.ts'
-import type { MessagePart } from '../../src/domain/session/events.ts'
-import type { Remembered } from '../../src/domain/session/session.ts'
-import type { ChatMessage, ContentPart } from '../../src/ports/model.ts'
-import type { KeyedBlobs } from '../../src/security/sealed-blobs.ts'
-import type { Keyed } from '../../src/security/vault.ts'
+import type { AgentTurn } from '../../../src/agents/turn.ts'
+import type { MessagePart } from '../../../src/domain/session/events.ts'
+import type { Remembered } from '../../../src/domain/session/session.ts'
+import type { ChatMessage, ContentPart } from '../../../src/ports/model.ts'
+import type { KeyedBlobs } from '../../../src/security/sealed-blobs.ts'
+import type { Keyed } from '../../../src/security/vault.ts'
 import {
   arriving,
   hasParts,
@@ -12,8 +12,8 @@ import {
   readied,
   remembered,
   storedParts,
-} from '../../src/turns/message-parts.ts'
-import { agentNamed, turnOf } from '../support/agents.ts'
+} from '../../../src/turns/run/message-parts.ts'
+import { agentNamed, turnOf } from '../../support/agents.ts'
 
 /** A key whose boxes are the texts themselves, and whose names are the hashes. */
 const key = {
