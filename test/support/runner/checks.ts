@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { delimiter, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -14,8 +15,10 @@ export const checks = Object.keys(scripts).filter((name) => name.startsWith('che
 /** Runs one of them; says what it found, if it found anything. */
 export const check = async (name: string, say: (text: string) => void): Promise<boolean> => {
   const started = performance.now()
-  const child = spawn(`node_modules/.bin/${scripts[name]}`, {
+  const PATH = [resolve('node_modules/.bin'), process.env.PATH].join(delimiter)
+  const child = spawn(scripts[name], {
     shell: true,
+    env: { ...process.env, PATH },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [[code], ...said] = await Promise.all([
