@@ -31,16 +31,16 @@ const pages = [
 
 for (const { title, text, kinds } of pages)
   t.test(`in pages, counts ${kinds.length} kinds for ${title}`, async (t) => {
-    t.strictSame(kindsOf(pageFindings('docs/a.md', text)), kinds)
+    t.strictSame(kindsOf(pageFindings('docs/architecture.md', text)), kinds)
   })
 
 t.test('counts a decision over 500 words, and another page over 1,500', async (t) => {
   const text = (count: number) => 'Word. '.repeat(count)
-  t.strictSame(pageFindings('docs/decisions/0001.md', text(500)), [])
-  const decision = pageFindings('docs/decisions/0001.md', text(501))
+  t.strictSame(pageFindings('docs/decisions/0014-bounds.md', text(500)), [])
+  const decision = pageFindings('docs/decisions/0014-bounds.md', text(501))
   t.strictSame(kindsOf(decision), ['decisions over 500 words'])
-  t.strictSame(pageFindings('docs/a.md', text(1_500)), [])
-  t.strictSame(kindsOf(pageFindings('docs/a.md', text(1_501))), ['pages over 1,500 words'])
+  t.strictSame(pageFindings('docs/architecture.md', text(1_500)), [])
+  t.strictSame(kindsOf(pageFindings('docs/architecture.md', text(1_501))), ['pages over 1,500 words'])
   t.strictSame(pageFindings('bench/NOTES.md', text(1_501)), [])
 })
 
