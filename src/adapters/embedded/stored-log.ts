@@ -11,7 +11,7 @@ import { eventsOf } from './record.ts'
 const countOf = (database: { getStats(): object }): number =>
   (database.getStats() as { entryCount: number }).entryCount
 
-/** A read transaction takes so much: while it is open, the server reuses none of the file's pages. */
+/** The most that one read transaction reads: the server reuses no page of the file meanwhile. */
 const pageRows = 1_000
 const pageBytes = 4 * 1024 * 1024
 
@@ -30,9 +30,9 @@ export class NoLog extends Error {
 }
 
 /**
- * The log in a folder, read by another process than its server, which may be running. Every read
- * transaction is short, so that the server's file does not grow because of it. A damaged page ends
- * this process.
+ * Opens the log in a folder for reading, in another process than its server, which may be running.
+ * Read transactions are short, so that the server's file does not grow. A damaged page ends this
+ * process.
  * @throws NoLog, StoreFormat, StoreDamaged
  */
 export const openStoredLog = (path: string) => {
@@ -80,15 +80,21 @@ export const openStoredLog = (path: string) => {
     return page
   }
 
-  const rowsFrom = (table: RowTable, start: string | undefined): StoredRow[] => {
+  const rowsAfter = (table: RowTable, key: string | undefined): StoredRow[] => {
+    const range = key === undefined ? {} : { start: key, exclusiveStart: true }
+    const page: StoredRow[] = []
+    let bytes = 0
     // A store that was not opened by this release yet may lack a table.
     const rows: Iterable<{ key: string; value: string | Buffer | undefined }> =
-      databases[table]?.getRange({ ...(start !== undefined && { start }), limit: pageRows }) ?? []
-    // Each is copied at once: lmdb may use its buffer again.
-    return Array.from(rows, ({ key, value }) => {
+      databases[table]?.getRange({ ...range, limit: pageRows }) ?? []
+    for (const { key, value } of rows) {
       if (value === undefined) throw damaged(`damaged in ${table}`)
-      return { key, value: Buffer.from(value) }
-    })
+      // Copied: lmdb may use its buffer again.
+      page.push({ key, value: Buffer.from(value) })
+      bytes += value.length
+      if (bytes > pageBytes) break
+    }
+    return page
   }
 
   return {
@@ -120,11 +126,11 @@ export const openStoredLog = (path: string) => {
 
     /** All rows of a table, a page at a time. @throws StoreDamaged */
     async *rows(table: RowTable): AsyncGenerator<readonly StoredRow[]> {
-      for (let start: string | undefined; ; await setImmediate()) {
-        const rows = look(() => rowsFrom(table, start)).filter(({ key }) => key !== start)
+      for (let after: string | undefined; ; await setImmediate()) {
+        const rows = look(() => rowsAfter(table, after))
         const last = rows.at(-1)
         if (!last) return
-        start = last.key
+        after = last.key
         yield table === 'keys' ? rows.map((row) => ({ ...row, key: dataKeyName(row.key) })) : rows
       }
     },

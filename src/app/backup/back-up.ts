@@ -165,7 +165,7 @@ type Options = {
 /**
  * Backs up an embedded store, whose server may be running: stored answers, the log, then data keys
  * (each event's key is stored before the event), then blobs. All that was acknowledged before is in
- * it; what is erased meanwhile may be, and is in the list of erasures after its position.
+ * it. Erasures during the backup are in the list of erasures after its position.
  * @throws NoLog, TargetExists, StoreFormat, StoreDamaged, StoreUnavailable
  */
 export const backUp = ({ dataDir, file, now, ...options }: Options): Promise<Backup> => {

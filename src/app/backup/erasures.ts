@@ -15,7 +15,7 @@ const header = z.object({
   position,
 })
 
-/** A destroyed data key; without a position where no event tells of it yet. */
+/** A destroyed data key; without a position if no event of its erasure is stored yet. */
 const destroyedKey = z.object({ position: position.nullable(), key: z.string() })
 /** A removed upload, whose files are removed too. */
 const removedUpload = z.object({ position, upload: z.string() })
@@ -58,17 +58,18 @@ const destroyedBy = (event: RecordedEvent): readonly string[] => {
 
 /**
  * The erasures after a position, as lines of JSON: destroyed data keys, and removed uploads. A key
- * is destroyed before its event is stored, so every destroyed key is listed unless an event up to
- * the position tells of it. @throws StoreDamaged
+ * is destroyed before its event is stored, so every destroyed key is listed unless its erasure is an
+ * event up to the position. @throws StoreDamaged
  */
 export async function* erasureLines(log: StoredLog, after: number): AsyncGenerator<string> {
   const upTo = log.head()
   yield JSON.stringify({ reprise_erasures: format, log: log.id(), after, position: upTo })
-  const told = new Map<string, number>()
+  const erasedAt = new Map<string, number>()
   const uploads: z.infer<typeof removedUpload>[] = []
   for await (const records of log.records(START, upTo))
     for (const event of records.flatMap(({ events }) => events)) {
-      for (const key of destroyedBy(event)) if (!told.has(key)) told.set(key, event.position)
+      for (const key of destroyedBy(event))
+        if (!erasedAt.has(key)) erasedAt.set(key, event.position)
       if (event.type !== 'UploadRemoved' || event.position <= after) continue
       const { uploadId: upload } = removed.safeParse(event.data).data ?? {}
       if (upload !== undefined) uploads.push({ position: event.position, upload })
@@ -76,7 +77,7 @@ export async function* erasureLines(log: StoredLog, after: number): AsyncGenerat
   let count = uploads.length
   for await (const rows of log.rows('keys'))
     for (const { key, value } of rows) {
-      const position = told.get(key) ?? null
+      const position = erasedAt.get(key) ?? null
       if (value.length > 0 || (position !== null && position <= after)) continue
       count++
       yield JSON.stringify({ position, key })

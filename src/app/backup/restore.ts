@@ -27,7 +27,7 @@ export type Restored = Counts & {
   created_at: string
   position: Position
   roots: readonly HistoryRoot[]
-  /** What was erased in the copy, and up to which position of the store the list tells of it. */
+  /** How much of the backup is erased, and the position up to which erasures are listed. */
   erased?: { upTo: number; keys: number; files: number }
 }
 

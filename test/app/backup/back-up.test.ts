@@ -74,6 +74,18 @@ t.test('a backup has every row of the log, and every blob', async (t) => {
   t.equal(statSync(file).mode & 0o777, 0o600)
 })
 
+t.test('large answers are read some at a time', async (t) => {
+  const log = embeddedLog(t)
+  const file = join(log.target, 'backup')
+  for (let n = 0; n < 5; n++) log.answer(`scope-${n}`, 'a'.repeat(5_000_000))
+  log.answer('scope-6', 'small')
+  const written: number[] = []
+  const room = (bytes: number) => written.push(bytes)
+  t.match(await backUp({ dataDir: log.dataDir, file, now, room }), { answers: 6 })
+  t.ok(Math.max(...written) < 6_000_000)
+  t.strictSame(rowsIn(await framesIn(file), 'answers'), rowsOf(log.db).answers)
+})
+
 t.test('an empty store is backed up', async (t) => {
   const { dataDir, target } = embeddedLog(t)
   const made = await backUp({ dataDir, file: join(target, 'backup'), now })
