@@ -66,3 +66,16 @@ for (const [stored, shown] of [
     const created = { type: 'AgentCreated', data: { ...data, limits: stored } } as const
     projecting(t, agents, 'squad-org-1_org-1')(created).shows({ limits: shown })
   })
+
+t.test('an agent has tools and servers where it names one', async (t) => {
+  const { tools, mcpServers, ...data } = agentEvents.AgentCreated.parse(sample('AgentCreated').data)
+  const seen = projecting(t, agents, 'squad-org-1_org-1')
+  const none = { type: 'AgentCreated', data: { ...data, tools: [], mcpServers: [] } } as const
+  seen(none).shows({ has_tools: false, has_mcp: false })
+  const some = { type: 'AgentCreated', data: { ...data, tools, mcpServers } } as const
+  seen(some).shows({ has_tools: true, has_mcp: true })
+  seen(none, { type: 'AgentChanged', data: { agentId: data.agentId, tools, mcpServers } }).shows({
+    has_tools: true,
+    has_mcp: true,
+  })
+})

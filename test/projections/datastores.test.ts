@@ -30,7 +30,10 @@ t.test('DataStores', async (t) => {
   })
   const reread = (data: { chunksBlob?: string }) =>
     ({ type: 'UploadReread', data: { ...identity, reader: 2, ...data }, stream }) as const
-  seen(created, { ...completed, stream }, reread({ chunksBlob: 'd' })).shows({ version: 2 })
+  seen(created, { ...completed, stream }, reread({ chunksBlob: 'd' })).shows({
+    document_count: 1,
+    version: 2,
+  })
   seen(created, { ...completed, stream }, reread({})).shows({ document_count: 1, version: 1 })
   seen(created, { ...completed, stream }, { ...removed, stream }).shows({
     document_count: 0,

@@ -68,16 +68,19 @@ t.test('a rebuild goes in small steps, and others run between them', async (t) =
     if (!over) setImmediate(count)
   }
   setImmediate(count)
-  const steps: number[] = []
+  const steps: unknown[] = []
   const turnsAt: number[] = []
-  await one.rebuild('things', ({ events }) => {
-    steps.push(events)
+  await one.rebuild('things', (step) => {
+    steps.push(step)
     turnsAt.push(turns)
   })
   over = true
   t.strictSame(
     steps,
-    Array.from({ length: 10 }, (_, n) => 100 * (n + 1)),
+    Array.from({ length: 10 }, (_, n) => ({
+      events: 100 * (n + 1),
+      percent: Math.floor((1 - (900 - 100 * n) / 1_000) * 100),
+    })),
   )
   t.equal(new Set(turnsAt).size, steps.length, 'each in a turn of its own')
   await one.stop()

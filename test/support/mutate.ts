@@ -97,24 +97,28 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
 
 /** Runs test files until one fails, and tells which. */
 const failureOf = async (files: readonly string[]) => {
-  let failed = false
+  let failure: string | undefined
+  let ran = 0
+  let current: string | undefined
   const listen = (text: string) => {
-    failed ||= text.startsWith('FAILED')
+    const name = /^FAILED {2}(?<name>.+?)(?: {2}|$)/.exec(text)?.groups?.name
+    if (name !== undefined) failure ??= files.includes(name) ? name : current
   }
   const tests = testProcess({ ...process.env, TMPDIR, TAP_TIMEOUT: '0' }, listen, true)
   running = tests
-  const began = performance.now()
-  let ran = 0
+  const end = performance.now() + budgetMs
   try {
     for (const file of files) {
-      if (performance.now() - began > budgetMs) break
+      current = file
       const late = setTimeout(tests.kill, fileMs)
       await tests.run(file, compiled(file))
       clearTimeout(late)
       ran++
-      if (failed) return { failure: file, ran }
+      if (failure !== undefined || performance.now() > end) break
     }
-    return { failure: undefined, ran }
+    // The results of the last file may not be read yet.
+    if (failure === undefined) await tests.close()
+    return { failure, ran }
   } finally {
     tests.kill()
   }
