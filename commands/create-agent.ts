@@ -36,18 +36,18 @@ const unsaid: Omit<AgentConfiguration, 'name'> = {
 
 /**
  * Creates an agent in the call's organization.
- * @throws organization_not_found, unknown_model, unknown_sub_agent, agent_cycle, agent_depth, agent_name_taken,
- * agent_limit_reached, too_complex
+ * @throws organization_not_found, unknown_model, unknown_sub_agent, agent_cycle, agent_depth,
+ * agent_name_taken, agent_limit_reached, too_complex
  */
 export const createAgent =
   ({ load, transact, clock, modelFault }: Uses) =>
-  async ({ agentId, ...said }: CreateAgent, call: Call) => {
+  async ({ agentId, ...settings }: CreateAgent, call: Call) => {
     const { organizationId } = call
     const organization = await load(organizationStream(organizationId))
     requireOrganization(organization.state)
     const { orchestratorAgentId } = organization.state
-    const id = agentId ?? idFor(clock, call, `agent/${said.name}`)
-    const configuration = changed({ ...unsaid, name: said.name }, said)
+    const id = agentId ?? idFor(clock, call, `agent/${settings.name}`)
+    const configuration = changed({ ...unsaid, name: settings.name }, settings)
     const decide = decideCreate(id, configuration, { orchestratorAgentId, modelFault })
     const { position } = await transact(organizationAgentsStream(organizationId), decide, call)
     return { agentId: id, position }

@@ -41,9 +41,10 @@ export type CreateApiKey = {
 type Created = ApiKeyEvent<'ApiKeyCreated'>['data']
 
 /**
- * A key of the call's organization, or of a user. The key itself is in the answer and nowhere else.
+ * Creates a key of the call's organization, or of a user. Only the answer contains the key itself.
  * @throws organization_not_found, member_not_found, member_pending, owner_required,
- * backing_not_allowed, * user_key_required, not_own_user_key, scope_not_allowed, key_limit_reached, invalid_input
+ * backing_not_allowed, user_key_required, not_own_user_key, scope_not_allowed,
+ * key_limit_reached, invalid_input
  */
 export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
   /**
@@ -73,12 +74,12 @@ export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
 
   return async ({ userId: backer, keyId = clock.id(), by, ...input }: CreateApiKey, call: Call) => {
     const { type, provisioning, scopes: named, ...settings } = input
-    const asked = named ?? defaultScopes[type].filter((scope) => by.grantable.has(scope))
-    const scopes = [...new Set([...asked, ...(provisioning ? provisioningScopes : [])])]
+    const requested = named ?? defaultScopes[type].filter((scope) => by.grantable.has(scope))
+    const scopes = [...new Set([...requested, ...(provisioning ? provisioningScopes : [])])]
     const { organizationId } = call
-    const found = await load(organizationStream(organizationId))
-    requireOrganization(found.state)
-    const userId = backer ?? call.userId ?? found.state.owners[0] ?? ''
+    const organization = await load(organizationStream(organizationId))
+    requireOrganization(organization.state)
+    const userId = backer ?? call.userId ?? organization.state.owners[0] ?? ''
     const own = userId === call.userId
     requireCreator({ type, userId, scopes }, by)
     const account = own || by.platform ? undefined : await load(userStream(userId))
@@ -97,8 +98,8 @@ export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
     }
     const create = type === 'user' ? createUserKey : createOrganizationKey
     const { at, position } = await create(keyId, data, by, call)
-    const { hash: _, ...shown } = data
-    return { keyId, key, ...shown, createdAt: at, position }
+    const { hash: _, ...fields } = data
+    return { keyId, key, ...fields, createdAt: at, position }
   }
 }
 export type CreateApiKeyCommand = ReturnType<typeof createApiKey>

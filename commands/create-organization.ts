@@ -33,16 +33,16 @@ const instruction =
   'Answer the user, or hand the conversation to the agent whose description fits it best.'
 
 /**
- * An organization with its owner and its orchestrator. An account that has the owner's email
- * becomes the owner. Every step is one that the same call can take again: what a crash cut short is
- * completed by the retry.
+ * Creates an organization with its owner and its orchestrator. An account with the owner's email
+ * becomes the owner. Every step can be repeated by the same call: after a crash, the retry
+ * completes the rest.
  */
 export const createOrganization =
   ({ transact, clock, registerUser, createAgent, setSubscription, grantCredits }: Uses) =>
-  async ({ name, owner, plan, credits }: CreateOrganization, asked: Call) => {
-    const organizationId = idFor(clock, asked, 'organization')
-    const agentId = idFor(clock, asked, 'orchestrator')
-    const call = { ...asked, organizationId }
+  async ({ name, owner, plan, credits }: CreateOrganization, platformCall: Call) => {
+    const organizationId = idFor(clock, platformCall, 'organization')
+    const agentId = idFor(clock, platformCall, 'orchestrator')
+    const call = { ...platformCall, organizationId }
     const { userId } = await registerUser({ ...owner, origin: 'owner' }, call)
     const created = decideCreate({ name, ownerUserId: userId, orchestratorAgentId: agentId })
     const steps: { position: Position }[] = [

@@ -10,8 +10,8 @@ export type DecideApproval = Omit<Decision, 'reason' | 'at'> & {
 }
 
 /**
- * Approves or denies a call. `goesOn`: its run waits for nothing else that it could do before, and is to be
- * resumed. @throws approval_decided, arguments_changed
+ * Approves or denies a call. `goesOn`: its run is to be resumed, since it waits for no other
+ * decision. @throws approval_decided, arguments_changed
  */
 export const decideOnApproval =
   ({ transact, seal }: { transact: Transact; seal: Vault['seal'] }) =>

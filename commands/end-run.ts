@@ -20,26 +20,25 @@ export type EndRun = {
 }
 
 /**
- * The last steps and the end in lists of one append each. The answer is in one with the end, so that no run that goes on has
- * its answer behind it.
+ * The last steps and the end, in one list for each append. The answer is in the list with the end:
+ * a run with a stored answer has always ended.
  */
 const piecesOf = (steps: readonly SessionEvent[], end: RunEnd): SessionEvent[][] => {
-  const whole = inPieces<SessionEvent>([...steps, end])
-  if (whole.length === 1) return whole
+  const pieces = inPieces<SessionEvent>([...steps, end])
+  if (pieces.length === 1) return pieces
   const at = steps.findIndex(
     ({ type }) => type === 'AssistantMessageRecorded' || type === 'ClientToolsCalled',
   )
   const [first] = steps.slice(at)
-  if (at === -1 || (first && whole.at(-1)?.includes(first))) return whole
+  if (at === -1 || (first && pieces.at(-1)?.includes(first))) return pieces
   return [...inPieces(steps.slice(0, at)), [...steps.slice(at), end]]
 }
 
 /**
- * Ends a run and settles its credits, in one commit where the store shares them. A run ends once:
- * when it has ended already (timed out, say), nothing is stored or charged and `ended` is false. `lost`:
- * it goes on as another's, or that one has completed it.
- * Steps that are too much for one append are stored before, in several.
- * @throws AppendTooLarge for a step, or an answer with the end, that fits in no append; nothing is charged
+ * Ends a run and settles its credits, in one commit where the store shares them. If the run has
+ * already ended, `ended` is false, and nothing is stored or charged. `lost`: another process runs
+ * or has completed it. Steps beyond one append are stored first.
+ * @throws AppendTooLarge for a step, or an answer with the end, beyond one append; charges nothing
  */
 export const endRun = ({ begin, transact }: Transactor) => {
   const settle = settleReservation(transact)

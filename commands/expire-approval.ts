@@ -5,7 +5,7 @@ import type { Call } from '../src/ports/call.ts'
 
 export type ExpireApproval = { sessionId: string; approvalId: string }
 
-/** Denies a call that nobody decided on in time; nothing where it is not late, or was decided on. */
+/** Denies a call without a decision after its expiry; otherwise changes nothing. */
 export const expireApproval =
   (transact: Transact) =>
   async ({ sessionId, approvalId }: ExpireApproval, call: Call) => {

@@ -18,12 +18,12 @@ export const findAddressHolder =
     const hash = hashEmail(email)
     const hashes = [hash, ...earlierEmailHashes(email)]
     let stale: string | undefined
-    for (const one of hashes) {
-      const { userId } = (await load(emailStream(one))).state
+    for (const candidate of hashes) {
+      const { userId } = (await load(emailStream(candidate))).state
       if (userId === null) continue
       const { emailHash } = (await load(userStream(userId))).state
       if (emailHash === null || hashes.includes(emailHash)) return { userId }
-      if (one === hash) stale = userId
+      if (candidate === hash) stale = userId
     }
     return stale === undefined ? {} : { stale }
   }

@@ -12,8 +12,8 @@ export type FinishContent = {
 }
 
 /**
- * Ends a generation, once, and settles its credits; a failed one costs nothing. `erased`: its session
- * was erased meanwhile, and its file belongs nowhere.
+ * Ends a generation, once, and settles its credits; a failed one costs nothing. `erased`: its
+ * session was erased in the meantime, so its file must be removed.
  */
 export const finishContent =
   (transact: Transact) =>

@@ -19,65 +19,77 @@ import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { fileKey } from '../src/support/ids.ts'
 
-/** Which upload, and the file that it is one of. */
+/** An upload and its file. */
 export type FollowedUpload = { uploadId: string; datastoreId: string; filename: string }
 
-type Embedded = Omit<FileEvent<'UploadEmbedded'>['data'], 'uploadId' | 'datastoreId'>
+type StoredVectors = Omit<FileEvent<'UploadEmbedded'>['data'], 'uploadId' | 'datastoreId'>
 
-type Reread = Omit<FileEvent<'UploadRereadingStarted'>['data'], 'uploadId' | 'datastoreId'>
+type AnnouncedChunks = Omit<FileEvent<'UploadRereadingStarted'>['data'], 'uploadId' | 'datastoreId'>
 
-type Failed = Omit<FileEvent<'UploadFailed'>['data'], 'uploadId' | 'datastoreId'>
+type UploadFailure = Omit<FileEvent<'UploadFailed'>['data'], 'uploadId' | 'datastoreId'>
 
-type Replaced = Omit<FileEvent<'UploadReread'>['data'], 'uploadId' | 'datastoreId'>
+type ReplacedChunks = Omit<FileEvent<'UploadReread'>['data'], 'uploadId' | 'datastoreId'>
 
-type Made = Omit<FileEvent<'UploadIndexingStarted'>['data'], 'uploadId' | 'datastoreId'>
+type StoredChunks = Omit<FileEvent<'UploadIndexingStarted'>['data'], 'uploadId' | 'datastoreId'>
 
-/** What becomes of an upload once it is received, step by step. */
+/** The steps of an upload after its arrival. */
 export const followUpload = (transact: Transact) => {
   const streamOf = ({ datastoreId, filename }: FollowedUpload, { organizationId }: Call) =>
     fileStream(organizationId, fileKey(datastoreId, filename))
-  /** The DataStore's own stream knows what is under way in it. */
-  const finished = async <Done>(one: FollowedUpload, done: Done, call: Call): Promise<Done> => {
-    const { uploadId, datastoreId } = one
+  /** The DataStore's own stream lists its unfinished uploads. */
+  const finishUpload = async <Done>(
+    upload: FollowedUpload,
+    result: Done,
+    call: Call,
+  ): Promise<Done> => {
+    const { uploadId, datastoreId } = upload
     const finish = decideFinishUploads({ datastoreId, uploadIds: [uploadId] })
     await transact(dataStoresStream(call.organizationId), finish, call)
-    return done
+    return result
   }
   const identity = ({ uploadId, datastoreId }: FollowedUpload) => ({ uploadId, datastoreId })
 
   return {
-    requeue: (one: FollowedUpload, call: Call) =>
-      transact(streamOf(one, call), decideRequeue(one), call),
-    start: (one: FollowedUpload, call: Call) =>
-      transact(streamOf(one, call), decideStart(one), call),
-    index: (one: FollowedUpload, made: Made, call: Call) =>
-      transact(streamOf(one, call), decideIndex({ ...identity(one), ...made }), call),
-    complete: async (one: FollowedUpload, call: Call) =>
-      finished(one, await transact(streamOf(one, call), decideComplete(one), call), call),
+    requeue: (upload: FollowedUpload, call: Call) =>
+      transact(streamOf(upload, call), decideRequeue(upload), call),
+    start: (upload: FollowedUpload, call: Call) =>
+      transact(streamOf(upload, call), decideStart(upload), call),
+    index: (upload: FollowedUpload, chunks: StoredChunks, call: Call) =>
+      transact(streamOf(upload, call), decideIndex({ ...identity(upload), ...chunks }), call),
+    complete: async (upload: FollowedUpload, call: Call) =>
+      finishUpload(
+        upload,
+        await transact(streamOf(upload, call), decideComplete(upload), call),
+        call,
+      ),
     /** `wanted`: the vectors are to be stored. False if the upload was replaced or removed. */
-    embed: async (one: FollowedUpload, embedded: Embedded, call: Call) => {
-      const decide = decideEmbed({ ...identity(one), ...embedded })
-      const { state, position } = await transact(streamOf(one, call), decide, call)
-      return { wanted: hasVectors(state, one.uploadId, embedded.vectorsBlob), position }
+    embed: async (upload: FollowedUpload, vectors: StoredVectors, call: Call) => {
+      const decide = decideEmbed({ ...identity(upload), ...vectors })
+      const { state, position } = await transact(streamOf(upload, call), decide, call)
+      return { wanted: hasVectors(state, upload.uploadId, vectors.vectorsBlob), position }
     },
     /** `wanted`: the chunks are to be stored. False if the upload was replaced or removed. */
-    reread: async (one: FollowedUpload, reread: Reread, call: Call) => {
-      const decide = decideReread({ ...identity(one), ...reread })
-      const { state } = await transact(streamOf(one, call), decide, call)
-      return { wanted: isRereading(state, one.uploadId, reread.chunksBlob) }
+    reread: async (upload: FollowedUpload, chunks: AnnouncedChunks, call: Call) => {
+      const decide = decideReread({ ...identity(upload), ...chunks })
+      const { state } = await transact(streamOf(upload, call), decide, call)
+      return { wanted: isRereading(state, upload.uploadId, chunks.chunksBlob) }
     },
-    /** Searches what this reader has found: the announced chunks, or those of before. */
-    replaceChunks: (one: FollowedUpload, replaced: Replaced, call: Call) =>
-      transact(streamOf(one, call), decideReplaceChunks({ ...identity(one), ...replaced }), call),
-    /** Queues an upload that has failed, and that a later reader can read. */
-    retry: (one: FollowedUpload, call: Call) =>
-      transact(streamOf(one, call), decideRetry(identity(one)), call),
-    fail: async (one: FollowedUpload, failed: Failed, call: Call) => {
-      const decide = decideFail({ ...identity(one), ...failed })
-      return finished(one, await transact(streamOf(one, call), decide, call), call)
+    /** Replaces the searched chunks by the announced ones, or keeps the earlier ones. */
+    replaceChunks: (upload: FollowedUpload, chunks: ReplacedChunks, call: Call) =>
+      transact(
+        streamOf(upload, call),
+        decideReplaceChunks({ ...identity(upload), ...chunks }),
+        call,
+      ),
+    /** Queues a failed upload that a later reader can read. */
+    retry: (upload: FollowedUpload, call: Call) =>
+      transact(streamOf(upload, call), decideRetry(identity(upload)), call),
+    fail: async (upload: FollowedUpload, failure: UploadFailure, call: Call) => {
+      const decide = decideFail({ ...identity(upload), ...failure })
+      return finishUpload(upload, await transact(streamOf(upload, call), decide, call), call)
     },
-    erase: (one: FollowedUpload, call: Call) =>
-      transact(streamOf(one, call), decideErase(one), call),
+    erase: (upload: FollowedUpload, call: Call) =>
+      transact(streamOf(upload, call), decideErase(upload), call),
   }
 }
 export type FollowUploadCommands = ReturnType<typeof followUpload>

@@ -15,8 +15,8 @@ export type PauseRun = Pause & {
 }
 
 /**
- * Stores that a run waits for somebody; `paused` is false where it has ended meanwhile. Its credits stay
- * reserved. `goesOn`: something was decided meanwhile, and it is to be resumed at once.
+ * Pauses a run until a decision; `paused` is false if it has ended in the meantime. Its credits
+ * stay reserved. `goesOn`: a decision has already been made, so it is to be resumed at once.
  * @throws AppendTooLarge
  */
 export const pauseRun =
@@ -28,11 +28,11 @@ export const pauseRun =
       const record = decideRecord(runId, piece, owner)
       await transact(stream, (state) => (state.paused ? [] : record(state)), call)
     }
-    const asked = await transact(stream, decidePause(pause, owner), call)
+    const result = await transact(stream, decidePause(pause, owner), call)
     return {
-      paused: asked.events.length > 0,
-      goesOn: canGoOn(asked.state),
-      position: asked.position,
+      paused: result.events.length > 0,
+      goesOn: canGoOn(result.state),
+      position: result.position,
     }
   }
 export type PauseRunCommand = ReturnType<typeof pauseRun>

@@ -27,11 +27,11 @@ export const provisionUser =
     const account = await registerUser({ email, name, ...origin }, call)
     const { userId, created } = account
     const membership = memberStream(organizationId, userId)
-    const found = await load(membership)
+    const member = await load(membership)
     const answer = { userId, created }
-    if (found.state.status === 'pending' || found.state.status === 'active')
-      return { ...answer, status: found.state.status, position: found.position }
-    const { generation } = found.state.key
+    if (member.state.status === 'pending' || member.state.status === 'active')
+      return { ...answer, status: member.state.status, position: member.position }
+    const { generation } = member.state.key
     const person = { organizationId, userId, generation, email, name }
     const invitedWith = await sealedInvitation(seal, person)
     const invite = decideInviteProvisioned(organizationId)

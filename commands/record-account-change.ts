@@ -6,8 +6,8 @@ import type { Call } from '../src/ports/call.ts'
 export type RecordAccountChange = MemberEvent<'MemberAccountChanged'>['data'] & { userId: string }
 
 /**
- * Tells in an organization's history what the platform did to the account of a member. Changes of one
- * account are told in the order of the log, each once, also by two processes at a time.
+ * Records a change that the platform made to a member's account in an organization's history.
+ * Changes of one account are recorded once each, in the order of the log, also by two processes.
  */
 export const recordAccountChange =
   (transact: Transact) =>

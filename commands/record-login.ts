@@ -44,11 +44,10 @@ export type RecordLogin = {
 }
 
 /**
- * A person signed in. The account is that of the identity, else that of the address, which is then
- * linked; a new address changes the account's. The membership in the organization that provisioned the
- * account becomes active at the first sign-in; other invitations wait until they are accepted, which
- * may be done here. Where there is no invitation, there is nothing to accept.
- * An address that is not verified leads to no account and changes none.
+ * Records a sign-in. The account is that of the identity, else that of the address, to which the
+ * identity is then linked. A new address replaces the account's. An unverified address finds no
+ * account and changes none. The first sign-in activates the membership in the organization that
+ * provisioned the account; other invitations must be accepted, which `accept` does.
  * @throws identity_conflict, address_taken, address_not_verified
  */
 export const recordLogin = (uses: Uses) => {
@@ -59,10 +58,10 @@ export const recordLogin = (uses: Uses) => {
   const earlierAccount = async (login: RecordLogin, identity: LinkedIdentity) => {
     const { email, verified = true, linkedTo } = login
     const { userId } = verified ? await findAddressHolder(email) : {}
-    for (const one of [userId, linkedTo]) {
-      if (one === undefined) continue
-      const { state } = await load(userStream(one))
-      if (hasIdentity(state, identity)) return one
+    for (const id of [userId, linkedTo]) {
+      if (id === undefined) continue
+      const { state } = await load(userStream(id))
+      if (hasIdentity(state, identity)) return id
     }
     return undefined
   }
@@ -94,14 +93,14 @@ export const recordLogin = (uses: Uses) => {
     const joined: string[] = []
     const positions = [...(addressed ? [addressed.position] : []), linked.position]
     for (const organizationId of joinedBySigningIn(linked.state, named)) {
-      // Neither where a crash cut short the invitation, nor where it was withdrawn.
+      // A crash may have interrupted the invitation, or it was withdrawn.
       if (!isPresent((await load(memberStream(organizationId, userId))).state)) continue
       joined.push(organizationId)
       const allowBacking = accept.some(
-        (one) => one.organizationId === organizationId && one.allowBacking,
+        (invitation) => invitation.organizationId === organizationId && invitation.allowBacking,
       )
-      const asked = { organizationId, userId, allowBacking, current: false }
-      positions.push((await acceptInvitation(asked, call)).position)
+      const acceptance = { organizationId, userId, allowBacking, current: false }
+      positions.push((await acceptInvitation(acceptance, call)).position)
     }
     const { state } = await load(stream)
     return {

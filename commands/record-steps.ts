@@ -17,8 +17,9 @@ export type RecordSteps = {
 }
 
 /**
- * Stores what agents and tools did so far in a run, in as many appends as it takes. `stored` is false
- * once the run has ended or is another's: then nothing is stored. @throws AppendTooLarge for a step that fits in no append
+ * Stores the steps of agents and tools in a run, in as many appends as necessary. `stored` is
+ * false, and nothing is stored, once the run has ended or another process runs it.
+ * @throws AppendTooLarge for a step beyond one append
  */
 export const recordSteps =
   (transact: Transact) =>

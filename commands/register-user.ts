@@ -33,15 +33,15 @@ export const registerUser =
     const address = normalizedEmail(email)
     const emailHash = hashEmail(address)
     const { userId: holder, stale } = await findAddressHolder(email)
-    // What a crash has left of a change of address.
+    // A crash may have interrupted a change of address.
     if (stale) await transact(emailStream(emailHash), decideRelease(stale), call)
     const offered = holder ?? idFor(clock, call, `user/${emailHash}`)
     const claim = await transact(emailStream(emailHash), decideClaim(offered), call)
     const userId = claim.state.userId ?? offered
     const stream = userStream(userId)
-    const found = await load(stream)
-    if (found.state.status === 'registered')
-      return { userId, created: false, user: found.state, position: found.position }
+    const user = await load(stream)
+    if (user.state.status === 'registered')
+      return { userId, created: false, user: user.state, position: user.position }
     const [sealedEmail, sealedName] = await Promise.all([
       seal(userKey(userId), address),
       seal(userKey(userId), name ?? defaultName(address)),

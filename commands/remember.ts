@@ -17,9 +17,9 @@ const plain = (text: string): string =>
   text.normalize().replace(spaces, ' ').trim().toLocaleLowerCase('en')
 
 /**
- * Keeps a text for a user in the call's organization; what says the same but for case and white
- * space is kept once. `isErased`: it was not kept, since all memories were erased after the turn
- * began or the text was sealed. @throws KeyDestroyed while the memories are being erased
+ * Stores a text for a user in the call's organization, once regardless of case and white space.
+ * `isErased`: not stored, since all memories were erased after the turn began or the text was
+ * sealed. @throws KeyDestroyed while the memories are being erased
  */
 export const remember =
   ({ load, transact, clock, keyed }: Streams & { clock: Clock; keyed: Vault['keyed'] }) =>
@@ -29,7 +29,7 @@ export const remember =
     const key = await keyed(memoryKey(call.organizationId, userId, generation))
     const remembered = { memoryId: clock.id(), text: key.seal(text) }
     const wanted = plain(text)
-    const isSame = (one: Sealed) => plain(key.open(one)) === wanted
+    const isSame = (memory: Sealed) => plain(key.open(memory)) === wanted
     const of = { turnBeganAt: turnBeganAt ?? call.at, generation }
     const decide = decideRemember(remembered, isSame, of)
     const { events, state, position } = await transact(stream, decide, call)

@@ -8,21 +8,21 @@ import type { Transactor } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { settleClosed } from './settle-closed.ts'
 
-type Kept = Pick<Send, 'request' | 'before' | 'kept' | 'parts' | 'echo'>
+type RequestRecord = Pick<Send, 'request' | 'before' | 'kept' | 'parts' | 'echo'>
 
-export type SendMessage = Omit<Send, 'content' | keyof Kept> & {
+export type SendMessage = Omit<Send, 'content' | keyof RequestRecord> & {
   sessionId: string
   /** The session's id was made for this message. */
   isNew?: boolean
   /** Seals the text or the results once the credits are reserved. */
   content: () => Send['content'] | Promise<Send['content']>
   /** Seals the files of the message, and what a resume needs of the request, after the content. */
-  keep?: () => Kept | Promise<Kept>
+  keep?: () => RequestRecord | Promise<RequestRecord>
   /** Micro-credits held back until the run is settled. */
   reserve: number
 }
 
-/** `begun` is false where the message was sent before; `runId` is then the run that answers it. */
+/** `begun` is false for a message sent before; `runId` is then the run that answers it. */
 export type Sent = {
   begun: boolean
   runId: string | undefined
@@ -31,19 +31,19 @@ export type Sent = {
 }
 
 /**
- * A user's message, or the results of the client's tools: reserves credits, then stores it and the
- * beginning of its run. Both are on disk when it resolves; the second append is begun as soon as the
- * first is decided, so that they share a commit. A run that waited for somebody is cancelled and settled.
+ * Reserves credits, then stores a user's message or the client's tool results, and starts the run.
+ * Both appends are on disk when it resolves. The second starts once the first is decided, so they
+ * share a commit. A paused run of the session is cancelled and settled.
  * @throws insufficient_credits, session_not_found, session_busy, invalid_tool_result
  */
 export const sendMessage = ({ begin, load, transact }: Transactor) => {
   const settle = settleClosed(transact)
 
-  /** The turn that has a message already, where it is not to be begun anew. */
-  const standing = async (message: SendMessage, call: Call) => {
+  /** An earlier turn with the same message, unless it may be repeated. */
+  const findEarlierTurn = async (message: SendMessage, call: Call) => {
     const { sessionId, messageId, viewer } = message
     const { state, position } = await load(sessionStream(call.organizationId, sessionId))
-    const turn = state.turns.find((one) => one.messageId === messageId)
+    const turn = state.turns.find((candidate) => candidate.messageId === messageId)
     if (!turn || mayRepeat(message, turn, state) || !isOwn(viewer, state)) return undefined
     return { begun: false, runId: turn.runId, session: state, position }
   }
@@ -55,17 +55,17 @@ export const sendMessage = ({ begin, load, transact }: Transactor) => {
     try {
       if (reserved.decided instanceof Promise) await reserved.decided
     } catch (error) {
-      // A request that is repeated has its answer, whatever that has left.
-      const before = error instanceof Refusal ? await standing(message, call) : undefined
+      // A repeated request gets its answer, even if the balance no longer suffices.
+      const before = error instanceof Refusal ? await findEarlierTurn(message, call) : undefined
       if (before) return before
       throw error
     }
     try {
       const sealing = message.content()
       const content = sealing instanceof Promise ? await sealing : sealing
-      const keeping = message.keep?.()
-      const kept = keeping instanceof Promise ? await keeping : keeping
-      const decideOn = decideSend({ ...message, ...kept, content })
+      const recording = message.keep?.()
+      const requestRecord = recording instanceof Promise ? await recording : recording
+      const decideOn = decideSend({ ...message, ...requestRecord, content })
       let payerBefore: string | undefined
       const decide = (state: Session) => {
         payerBefore = state.running?.payerId
@@ -75,12 +75,12 @@ export const sendMessage = ({ begin, load, transact }: Transactor) => {
       // Both are under way: neither waits for the other.
       const { events, state, position } = await transact(stream, decide, call)
       const held = await reserved.stored
-      const turn = state.turns.find((one) => one.messageId === messageId)
-      const begun = turn?.runId === runId
-      if (!begun) await transact(account, decideRelease({ runId, reason: 'repeated' }), call)
+      const turn = state.turns.find((candidate) => candidate.messageId === messageId)
+      const isOwnRun = turn?.runId === runId
+      if (!isOwnRun) await transact(account, decideRelease({ runId, reason: 'repeated' }), call)
       const closed = payerBefore === undefined ? [] : await settle(events, payerBefore, call)
       const last = latest(position, held.position, ...closed)
-      return { begun, runId: turn?.runId, session: state, position: last }
+      return { begun: isOwnRun, runId: turn?.runId, session: state, position: last }
     } catch (error) {
       await transact(account, decideRelease({ runId, reason: 'refused' }), call)
       throw error

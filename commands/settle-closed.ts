@@ -5,8 +5,8 @@ import type { Call } from '../src/ports/call.ts'
 import { settleReservation } from './settle-reservation.ts'
 
 /**
- * Settles the credits of a run that waited for somebody and was cancelled by these events; nothing where
- * there is none among them. `payerId` is who is charged for it.
+ * Settles the credits of a paused run that these events cancel, if there is one. `payerId` is the
+ * user charged for it.
  */
 export const settleClosed =
   (transact: Transact) =>

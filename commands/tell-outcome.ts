@@ -11,16 +11,16 @@ export type TellOutcome = Omit<Outcome, 'result'> & {
 }
 
 /**
- * Says whether a call in doubt was made. `goesOn`: its run waits, and is to be resumed.
+ * Records whether a call in doubt was made. `goesOn`: its run is paused, and is to be resumed.
  * @throws tool_not_in_doubt, arguments_changed
  */
 export const tellOutcome =
   ({ transact, seal }: { transact: Transact; seal: Vault['seal'] }) =>
-  async ({ sessionId, result, ...told }: TellOutcome, call: Call) => {
+  async ({ sessionId, result, ...outcome }: TellOutcome, call: Call) => {
     const { organizationId } = call
     const key = sessionKey(organizationId, sessionId)
     const sealed = result === undefined ? undefined : await seal(key, result)
-    const decide = decideOutcome({ ...told, result: sealed })
+    const decide = decideOutcome({ ...outcome, result: sealed })
     const stream = sessionStream(organizationId, sessionId)
     const { state, position } = await transact(stream, decide, call)
     return { goesOn: canGoOn(state), position }

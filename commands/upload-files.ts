@@ -34,13 +34,18 @@ const unlessDeleted = (error: unknown): never => {
 type Uses = { transact: Transact; clock: Clock; blobs: SealedBlobs }
 
 /**
- * Receives files. First the DataStore is marked as in use, so that it cannot be deleted meanwhile;
- * then the event is stored, then the bytes: no bytes are ever stored that the history does not know.
- * They are sealed under the DataStore's key. An upload whose bytes did not arrive fails later, unless the request is repeated. Files of one
- * name are received in the given order. @throws datastore_not_found, StoreUnavailable
+ * Receives files, those of one name in order. First the DataStore is marked as in use, so that it
+ * cannot be deleted. Then the event is stored, then the bytes, sealed under the DataStore's key: no
+ * bytes are stored without an event. Without its bytes, an upload fails later unless the request is
+ * repeated. @throws datastore_not_found, StoreUnavailable
  */
 export const uploadFiles = ({ transact, clock, blobs }: Uses) => {
-  const take = async (datastoreId: string, file: ArrivedFile, uploadId: string, call: Call) => {
+  const storeFile = async (
+    datastoreId: string,
+    file: ArrivedFile,
+    uploadId: string,
+    call: Call,
+  ) => {
     const { filename, fileType, size: fileSize, hash, bytes } = file
     const documents = blobs.under(datastoreKey(call.organizationId, datastoreId))
     const blob = await documents.nameOf(hash)
@@ -52,16 +57,16 @@ export const uploadFiles = ({ transact, clock, blobs }: Uses) => {
   }
 
   return async ({ datastoreId, files }: UploadFiles, call: Call) => {
-    const begun = files.map((file, n) => ({ file, uploadId: idFor(clock, call, `upload-${n}`) }))
-    const begin = decideBeginUploads({
+    const arrivals = files.map((file, n) => ({ file, uploadId: idFor(clock, call, `upload-${n}`) }))
+    const decide = decideBeginUploads({
       datastoreId,
-      uploads: begun.map(({ file: { filename }, uploadId }) => ({ uploadId, filename })),
+      uploads: arrivals.map(({ file: { filename }, uploadId }) => ({ uploadId, filename })),
     })
-    const { state } = await transact(dataStoresStream(call.organizationId), begin, call)
+    const { state } = await transact(dataStoresStream(call.organizationId), decide, call)
     const { displayName } = requireDataStore(datastoreId)(state)
     const uploads = []
-    for (const { file, uploadId } of begun)
-      uploads.push(await take(datastoreId, file, uploadId, call).catch(unlessDeleted))
+    for (const { file, uploadId } of arrivals)
+      uploads.push(await storeFile(datastoreId, file, uploadId, call).catch(unlessDeleted))
     return {
       uploads: uploads.map(({ uploadId, filename }) => ({ uploadId, filename })),
       datastoreName: displayName,

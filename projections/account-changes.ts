@@ -8,7 +8,7 @@ import type { DocumentChange } from '../src/ports/views.ts'
 import { id, timestamp } from './fields.ts'
 import { idIn, type LogProjection, platformIdIn, type StoredFold } from './projection.ts'
 
-/** Where a user's account matters. Its id is the user's. */
+/** A user's memberships. Its id is the user's. */
 const membershipsView = z.object({
   user_id: id,
   /** The organizations of which the user is an active member. */
@@ -16,7 +16,7 @@ const membershipsView = z.object({
 })
 export type MembershipsView = z.infer<typeof membershipsView>
 
-/** A change of an account by the platform that one organization's history does not tell of yet. */
+/** A change of an account by the platform that an organization's history does not have yet. */
 const accountChangeView = z.object({
   organization_id: id,
   user_id: id,
@@ -55,11 +55,11 @@ const changes = {
 type Memberships = readonly string[]
 
 const joined = (organizations: Memberships, { metadata }: RecordedEvent): Memberships => [
-  ...organizations.filter((one) => one !== metadata.organization_id),
+  ...organizations.filter((id) => id !== metadata.organization_id),
   metadata.organization_id,
 ]
 const left = (organizations: Memberships, { metadata }: RecordedEvent): Memberships =>
-  organizations.filter((one) => one !== metadata.organization_id)
+  organizations.filter((id) => id !== metadata.organization_id)
 
 /** The organizations of which a user is an active member, after an event. */
 const memberships = {
@@ -71,9 +71,9 @@ const memberships = {
   MemberRemoved: left,
 } satisfies Record<string, typeof joined>
 
-const told = 'MemberAccountChanged'
+const recordedType = 'MemberAccountChanged'
 
-type Handled = keyof typeof changes | keyof typeof memberships | typeof told
+type Handled = keyof typeof changes | keyof typeof memberships | typeof recordedType
 
 const ignores: { readonly [T in Exclude<keyof typeof events, Handled>]: true } = {
   CreditsReserved: true,
@@ -93,7 +93,8 @@ const ignores: { readonly [T in Exclude<keyof typeof events, Handled>]: true } =
 
 const changeOf: Readonly<Record<string, ChangeOf>> = changes
 const membershipsAfter: Readonly<Record<string, typeof joined>> = memberships
-const inMembership = (type: string): boolean => type === told || Object.hasOwn(memberships, type)
+const inMembership = (type: string): boolean =>
+  type === recordedType || Object.hasOwn(memberships, type)
 
 const stored: StoredFold<MembershipsView> = {
   events,
@@ -110,10 +111,10 @@ const stored: StoredFold<MembershipsView> = {
     for (const event of events) {
       const { type, data, id: event_id, position, metadata } = event
       const { organization_id, at } = metadata
-      if (type === told) {
+      if (type === recordedType) {
         const place = memberEvents.MemberAccountChanged.parse(data)
         const id = accountChangeId({ userId, organizationId: organization_id, ...place })
-        // What this batch has noted is not stored yet: there is nothing to remove.
+        // A document of this batch is not stored yet, so there is nothing to remove.
         if (!others.delete(id)) others.set(id, { id, document: undefined })
         continue
       }
@@ -145,10 +146,9 @@ const stored: StoredFold<MembershipsView> = {
 }
 
 /**
- * What the platform did to its users' accounts, by the organizations that are to be told: those of
- * which the user was an active member at that position of the log. A document is removed when the
- * organization's history tells of it. Each is of one change and one organization, however many
- * there are.
+ * To-do list of account changes by the platform that an organization's history does not have yet:
+ * one document for each change and each organization of which the user was then an active member.
+ * Recording the change in the organization's history removes the document.
  */
 export const accountChanges: LogProjection<MembershipsView | AccountChangeView> = {
   name: 'account_changes',

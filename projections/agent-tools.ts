@@ -23,7 +23,7 @@ const care = {
   ...consent,
 }
 
-const shownApiCall = apiCall
+const apiCallView = apiCall
   .pick({
     type: true,
     name: true,
@@ -34,19 +34,19 @@ const shownApiCall = apiCall
     parameters: true,
   })
   .extend({ idempotency_header: text.optional(), ...care })
-const shownApprovable = approvable.pick({ type: true }).extend(consent)
+const approvableView = approvable.pick({ type: true }).extend(consent)
 
-/** Tools and servers in their answer's shape; what is not set is not there. */
-export const agentTools = z.array(z.union([builtIn, shownApiCall, shownApprovable]))
+/** Tools and servers in their answer's shape, without unset fields. */
+export const agentTools = z.array(z.union([builtIn, apiCallView, approvableView]))
 export const agentServers = z.array(
   server
     .pick({ name: true, url: true, headers: true })
     .extend({ tools: z.record(text, z.object(care)).optional(), ...care }),
 )
 
-type ShownTool = z.infer<typeof agentTools>[number]
-type ShownServer = z.infer<typeof agentServers>[number]
-type ShownCare = z.infer<z.ZodObject<typeof care>>
+type ToolView = z.infer<typeof agentTools>[number]
+type ServerView = z.infer<typeof agentServers>[number]
+type CareView = z.infer<z.ZodObject<typeof care>>
 
 /** Without the fields that are undefined. */
 const present = <Fields extends object>(fields: Fields): Fields =>
@@ -54,37 +54,37 @@ const present = <Fields extends object>(fields: Fields): Fields =>
 
 const mapped = <From, To>(
   tools: Readonly<Record<string, From>> | undefined,
-  change: (one: From) => To,
+  change: (item: From) => To,
 ): Record<string, To> | undefined =>
-  tools && Object.fromEntries(Object.entries(tools).map(([name, one]) => [name, change(one)]))
+  tools && Object.fromEntries(Object.entries(tools).map(([name, item]) => [name, change(item)]))
 
-const shownCare = (one: ToolCare): ShownCare =>
+const careView = (policy: ToolCare): CareView =>
   present({
-    effect: one.effect,
-    on_unknown: one.onUnknown,
-    requires_approval: one.requiresApproval,
-    approver: one.approver,
-    approval_ttl: one.approvalTtl,
+    effect: policy.effect,
+    on_unknown: policy.onUnknown,
+    requires_approval: policy.requiresApproval,
+    approver: policy.approver,
+    approval_ttl: policy.approvalTtl,
   })
 
-const careOf = (one: ShownCare): ToolCare =>
+const careOf = (view: CareView): ToolCare =>
   present({
-    effect: one.effect,
-    onUnknown: one.on_unknown,
-    requiresApproval: one.requires_approval,
-    approver: one.approver,
-    approvalTtl: one.approval_ttl,
+    effect: view.effect,
+    onUnknown: view.on_unknown,
+    requiresApproval: view.requires_approval,
+    approver: view.approver,
+    approvalTtl: view.approval_ttl,
   })
 
-const shownTool = (tool: ConfiguredTool): ShownTool => {
+const toolView = (tool: ConfiguredTool): ToolView => {
   if (typeof tool === 'string') return tool
-  if (tool.type !== 'api_call') return { type: tool.type, ...shownCare(tool) }
+  if (tool.type !== 'api_call') return { type: tool.type, ...careView(tool) }
   const { effect, onUnknown, requiresApproval, approver, approvalTtl, ...call } = tool
   const { idempotencyHeader: idempotency_header, ...own } = call
-  return present({ ...own, idempotency_header, ...shownCare(tool) })
+  return present({ ...own, idempotency_header, ...careView(tool) })
 }
 
-const toolOf = (tool: ShownTool): ConfiguredTool => {
+const toolOf = (tool: ToolView): ConfiguredTool => {
   if (typeof tool === 'string') return tool
   if (tool.type !== 'api_call') return { type: tool.type, ...careOf(tool) }
   const { effect, on_unknown, requires_approval, approver, approval_ttl, ...call } = tool
@@ -92,15 +92,15 @@ const toolOf = (tool: ShownTool): ConfiguredTool => {
   return present({ ...own, idempotencyHeader, ...careOf(tool) })
 }
 
-const shownServer = ({ name, url, headers, tools, ...one }: McpServerConfig): ShownServer =>
-  present({ name, url, headers, tools: mapped(tools, shownCare), ...shownCare(one) })
+const serverView = ({ name, url, headers, tools, ...policy }: McpServerConfig): ServerView =>
+  present({ name, url, headers, tools: mapped(tools, careView), ...careView(policy) })
 
-const serverOf = ({ name, url, headers, tools, ...one }: ShownServer): McpServerConfig =>
-  present({ name, url, headers, tools: mapped(tools, careOf), ...careOf(one) })
+const serverOf = ({ name, url, headers, tools, ...view }: ServerView): McpServerConfig =>
+  present({ name, url, headers, tools: mapped(tools, careOf), ...careOf(view) })
 
-export const shownTools = (tools: AgentConfiguration['tools']): ShownTool[] => tools.map(shownTool)
-export const toolsOf = (tools: readonly ShownTool[]): ConfiguredTool[] => tools.map(toolOf)
-export const shownServers = (servers: AgentConfiguration['mcpServers']): ShownServer[] =>
-  servers.map(shownServer)
-export const serversOf = (servers: readonly ShownServer[]): McpServerConfig[] =>
+export const toolViews = (tools: AgentConfiguration['tools']): ToolView[] => tools.map(toolView)
+export const toolsOf = (tools: readonly ToolView[]): ConfiguredTool[] => tools.map(toolOf)
+export const serverViews = (servers: AgentConfiguration['mcpServers']): ServerView[] =>
+  servers.map(serverView)
+export const serversOf = (servers: readonly ServerView[]): McpServerConfig[] =>
   servers.map(serverOf)

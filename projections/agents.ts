@@ -6,7 +6,7 @@ import {
   type CredentialWords,
 } from '../src/domain/agent/events.ts'
 import { creditUnit } from '../src/domain/amounts.ts'
-import { agentServers, agentTools, shownServers, shownTools } from './agent-tools.ts'
+import { agentServers, agentTools, serverViews, toolViews } from './agent-tools.ts'
 import { count, id, inCredits, incomplete, text, timestamp } from './fields.ts'
 import { projection } from './projection.ts'
 
@@ -16,14 +16,14 @@ const credentialWords = z.object({
   description: text.optional(),
   help_url: text.optional(),
 })
-type ShownWords = z.infer<typeof credentialWords>
+type WordsView = z.infer<typeof credentialWords>
 
 /** What is said of a credential, in its answer's shape. */
-const shownWords = ({ helpUrl, ...words }: CredentialWords): ShownWords =>
+const wordsView = ({ helpUrl, ...words }: CredentialWords): WordsView =>
   helpUrl === undefined ? words : { ...words, help_url: helpUrl }
 
 /** The same, as events have it. */
-export const wordsOf = ({ name, label, description, help_url }: ShownWords): CredentialWords => ({
+export const wordsOf = ({ name, label, description, help_url }: WordsView): CredentialWords => ({
   name,
   ...(label === undefined ? {} : { label }),
   ...(description === undefined ? {} : { description }),
@@ -32,7 +32,7 @@ export const wordsOf = ({ name, label, description, help_url }: ShownWords): Cre
 
 type AgentLimits = NonNullable<AgentConfigEvent<'AgentCreated'>['data']['limits']>
 
-const shownLimits = z
+const limitsView = z
   .object({
     max_steps: count,
     max_tokens: count,
@@ -40,10 +40,10 @@ const shownLimits = z
     max_seconds: count,
   })
   .partial()
-type ShownLimits = z.infer<typeof shownLimits>
+type LimitsView = z.infer<typeof limitsView>
 
 /** What runs may use, in its answer's shape. */
-const limitsShown = (limits: AgentLimits | null): ShownLimits | null => {
+const limitsViewOf = (limits: AgentLimits | null): LimitsView | null => {
   if (!limits) return null
   const { steps, tokens, charge, seconds } = limits
   return {
@@ -55,9 +55,9 @@ const limitsShown = (limits: AgentLimits | null): ShownLimits | null => {
 }
 
 /** The same, as events have it. */
-export const limitsIn = (shown: ShownLimits | null): AgentLimits | null => {
-  if (!shown) return null
-  const { max_steps: steps, max_tokens: tokens, max_credits: credits, max_seconds: seconds } = shown
+export const limitsIn = (view: LimitsView | null): AgentLimits | null => {
+  if (!view) return null
+  const { max_steps: steps, max_tokens: tokens, max_credits: credits, max_seconds: seconds } = view
   return {
     ...(steps === undefined ? {} : { steps }),
     ...(tokens === undefined ? {} : { tokens }),
@@ -91,7 +91,7 @@ export const agentView = z.object({
   max_iterations: count.nullable(),
   exit_condition: text.nullable(),
   keyword_tools: z.boolean().optional(),
-  limits: shownLimits.nullable().optional(),
+  limits: limitsView.nullable().optional(),
   created_at: timestamp,
   updated_at: timestamp,
   incomplete,
@@ -104,8 +104,8 @@ const or = <Value>(changed: Value | undefined, value: Value): Value =>
   changed === undefined ? value : changed
 
 const changed = (view: AgentView, change: Change, at: string): AgentView => {
-  const tools = or(change.tools && shownTools(change.tools), view.tools)
-  const mcpServers = or(change.mcpServers && shownServers(change.mcpServers), view.mcp_servers)
+  const tools = or(change.tools && toolViews(change.tools), view.tools)
+  const mcpServers = or(change.mcpServers && serverViews(change.mcpServers), view.mcp_servers)
   return {
     ...view,
     name: or(change.name, view.name),
@@ -118,7 +118,7 @@ const changed = (view: AgentView, change: Change, at: string): AgentView => {
     instruction: or(change.instruction, view.instruction),
     tools,
     mcp_servers: mcpServers,
-    ...(change.credentials ? { credentials: change.credentials.map(shownWords) } : {}),
+    ...(change.credentials ? { credentials: change.credentials.map(wordsView) } : {}),
     sub_agents: or(change.subAgents, view.sub_agents),
     datastore_ids: or(change.datastoreIds, view.datastore_ids),
     temperature: or(change.temperature, view.temperature),
@@ -127,7 +127,7 @@ const changed = (view: AgentView, change: Change, at: string): AgentView => {
     max_iterations: or(change.maxIterations, view.max_iterations),
     exit_condition: or(change.exitCondition, view.exit_condition),
     ...(change.keywordTools === undefined ? {} : { keyword_tools: change.keywordTools }),
-    ...(change.limits === undefined ? {} : { limits: limitsShown(change.limits) }),
+    ...(change.limits === undefined ? {} : { limits: limitsViewOf(change.limits) }),
     updated_at: at,
   }
 }
@@ -156,9 +156,9 @@ export const agents = projection<AgentView, typeof agentEvents>()({
       has_mcp: data.mcpServers.length > 0,
       organization_id: metadata.organization_id,
       instruction: data.instruction,
-      tools: shownTools(data.tools),
-      mcp_servers: shownServers(data.mcpServers),
-      ...(data.credentials ? { credentials: data.credentials.map(shownWords) } : {}),
+      tools: toolViews(data.tools),
+      mcp_servers: serverViews(data.mcpServers),
+      ...(data.credentials ? { credentials: data.credentials.map(wordsView) } : {}),
       sub_agents: data.subAgents,
       datastore_ids: data.datastoreIds,
       temperature: data.temperature,
@@ -167,7 +167,7 @@ export const agents = projection<AgentView, typeof agentEvents>()({
       max_iterations: data.maxIterations,
       exit_condition: data.exitCondition,
       ...(data.keywordTools === undefined ? {} : { keyword_tools: data.keywordTools }),
-      ...(data.limits === undefined ? {} : { limits: limitsShown(data.limits) }),
+      ...(data.limits === undefined ? {} : { limits: limitsViewOf(data.limits) }),
       created_at: metadata.at,
       updated_at: metadata.at,
     }),

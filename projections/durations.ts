@@ -23,8 +23,8 @@ export const withDuration = (durations: Durations, ms: number): Durations => {
 
 export const together = (all: readonly Durations[]): Durations => {
   const sum: Record<string, number> = {}
-  for (const one of all)
-    for (const [bucket, count] of Object.entries(one)) sum[bucket] = (sum[bucket] ?? 0) + count
+  for (const counts of all)
+    for (const [bucket, count] of Object.entries(counts)) sum[bucket] = (sum[bucket] ?? 0) + count
   return sum
 }
 

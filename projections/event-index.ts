@@ -16,7 +16,7 @@ const eventIndexView = z.object({
   organization_id: text,
   /** Events of the organization before this stretch: a multiple of `stretchLength`. */
   events_before: count,
-  /** The position of the first event: what stretches are ordered by. */
+  /** The position of the first event, which orders stretches. */
   first: position,
   /** The position of each event, in order. */
   positions: z.array(position),
@@ -30,7 +30,7 @@ export type EventIndexView = z.infer<typeof eventIndexView>
 export const stretchId = (organizationId: string, eventsBefore: number): string =>
   `${organizationId}/${eventsBefore / stretchLength}`
 
-const begun = (event: RecordedEvent, eventsBefore: number, until = 0): EventIndexView => {
+const newStretch = (event: RecordedEvent, eventsBefore: number, until = 0): EventIndexView => {
   const { position } = event
   // An event without a readable time gets the time of the event before it.
   const at = timeOf(event) ?? until
@@ -63,7 +63,7 @@ const stored: StoredFold<EventIndexView> = {
       const before = open ? open.events_before + stretchLength : 0
       if (open)
         others.push({ id: stretchId(id, open.events_before), document: { ...open, positions } })
-      open = begun(event, before, open?.until)
+      open = newStretch(event, before, open?.until)
       positions = [event.position]
     }
     if (!open) throw new TypeError('a fold without events')

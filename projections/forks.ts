@@ -4,7 +4,7 @@ import { count, incomplete, text, timestamp } from './fields.ts'
 import { idIn, projection } from './projection.ts'
 import { sessionDocumentId } from './sessions.ts'
 
-/** A fork whose messages are being copied: what it takes to go on with it, or to erase it. */
+/** A fork whose messages are being copied, with all that a resume or an erasure needs. */
 const forkView = z.object({
   session_id: text,
   organization_id: text,

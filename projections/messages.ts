@@ -44,14 +44,14 @@ export const messageView = z.object({
 })
 export type MessageView = z.infer<typeof messageView>
 
-type Said = Seen<
+type MessageEvent = Seen<
   typeof sessionEvents,
   'UserMessageSent' | 'AssistantMessageRecorded' | 'ClientToolAnswered'
 >
 
 /** A message without files and calls. */
 const message = (
-  { stream, metadata, data, position }: Said,
+  { stream, metadata, data, position }: MessageEvent,
   event_type: MessageView['event_type'],
   agent: string | null,
 ): MessageView => ({
@@ -88,7 +88,7 @@ export const messages = projection<MessageView, typeof sessionEvents>()({
     document: ({ parts, ...message }) =>
       parts === undefined
         ? message
-        : { ...message, parts: parts.map(({ blob: _, ...shown }) => shown) },
+        : { ...message, parts: parts.map(({ blob: _, ...fields }) => fields) },
   },
   categories: ['session'],
   events: sessionEvents,

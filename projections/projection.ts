@@ -11,7 +11,7 @@ import type { Document, DocumentChange, Scalar, ViewSpec } from '../src/ports/vi
 type Handler<Given extends readonly unknown[], Result> = { of(...given: Given): Result }['of']
 
 /** A read model as an organization's auditors and analysts see it, in states and feeds. */
-type Shown<View> = {
+type PublicForm<View> = {
   /** Of a document as it is shown, its sealed texts opened. */
   schema: z.ZodType
   /** Leaves out what is never shown and adds what is worked out; absent: shown as it is stored. */
@@ -50,7 +50,7 @@ type Source<View extends Document, Table extends EventTable> = ViewSpec &
   Paced &
   Schema<View> & {
     /** Only where each document belongs to one organization, named in its `organization_id`. */
-    shown?: Shown<View>
+    shown?: PublicForm<View>
     /** The streams it reads, by category. An event in them that `events` does not know stops it. */
     categories: readonly string[]
     events: Table
@@ -139,7 +139,7 @@ export type EventProjection = Projection<Document, EventTable>
 export type AnyProjection = EventProjection | LogProjection<Document>
 
 /** A read model that is shown. */
-export type ReadModel = EventProjection & { shown: Shown<Document> }
+export type ReadModel = EventProjection & { shown: PublicForm<Document> }
 
 /** A view less some of its fields. */
 export const without = <View extends Document, Field extends keyof View>(
@@ -152,7 +152,7 @@ export const without = <View extends Document, Field extends keyof View>(
   >
 
 /** A document as it is shown; sealed texts are opened after. */
-export const shownDocument = ({ shown }: ReadModel, document: Document): Document =>
+export const publicDocument = ({ shown }: ReadModel, document: Document): Document =>
   shown.document ? shown.document(document) : document
 
 /** The part of a stream name after its category and organization: the aggregate's own id. */

@@ -7,7 +7,7 @@ import { idIn, projection, without } from './projection.ts'
 const { runId: _, setBy: set_by, ...limit } = sessionEvents.RunLimitReached.shape
 const limitReached = z.object({ ...limit, set_by })
 
-/** One run of a session: what recovery, time-outs and repeated requests are asked by. */
+/** One run of a session, for recovery, time-outs and repeated requests. */
 const runView = z.object({
   run_id: text,
   session_id: text,
@@ -76,18 +76,18 @@ const inner = {
   fingerprint: true,
 } as const
 
-const shownLimit = limitReached.extend({
+const publicLimit = limitReached.extend({
   used: z.number(),
   allowed: z.number().describe('Of credits: in credits'),
 })
 
-const shownRun = runView.omit(inner).extend({
+const publicRunSchema = runView.omit(inner).extend({
   user_id: text.nullable(),
   model: text.nullable().describe('Null until it is complete'),
   duration_ms: count
     .nullable()
     .describe('Since it began, or last went on; null until it has ended'),
-  limit_reached: shownLimit.optional(),
+  limit_reached: publicLimit.optional(),
   charge: credits,
 })
 
@@ -97,19 +97,19 @@ const durationOf = ({ started_at, waited_until, ended_at }: RunView): number | n
     ? null
     : Math.max(0, Date.parse(ended_at) - Date.parse(waited_until ?? started_at))
 
-const shownLimitOf = ({ used, allowed, ...limit }: z.infer<typeof limitReached>) =>
+const publicLimitOf = ({ used, allowed, ...limit }: z.infer<typeof limitReached>) =>
   limit.limit === 'credits'
     ? { ...limit, used: inCredits(used), allowed: inCredits(allowed) }
     : { ...limit, used, allowed }
 
-const shown = (view: RunView): z.infer<typeof shownRun> => {
+const publicRun = (view: RunView): z.infer<typeof publicRunSchema> => {
   const { limit_reached, charge, user_id = null, model = null } = view
   return {
     ...without(view, inner),
     user_id,
     model,
     duration_ms: durationOf(view),
-    ...(limit_reached ? { limit_reached: shownLimitOf(limit_reached) } : {}),
+    ...(limit_reached ? { limit_reached: publicLimitOf(limit_reached) } : {}),
     charge: inCredits(charge),
   }
 }
@@ -117,7 +117,7 @@ const shown = (view: RunView): z.infer<typeof shownRun> => {
 type Event = Seen<typeof sessionEvents>
 type Cost = { promptTokens: number; completionTokens: number; charge: number }
 
-const ended = (
+const endRun = (
   { open: _, decided: __, waits: ___, ...view }: RunView,
   { metadata, data }: Event & { data: Cost },
   change: Pick<RunView, 'status'> & Partial<RunView>,
@@ -139,7 +139,7 @@ const ofStream = ({ stream, metadata }: Recorded) => ({
 export const runs = projection<RunView, typeof sessionEvents>()({
   name: 'runs',
   schema: runView,
-  shown: { schema: shownRun, document: shown },
+  shown: { schema: publicRunSchema, document: publicRun },
   categories: ['session'],
   events: sessionEvents,
   indexes: {
@@ -211,16 +211,16 @@ export const runs = projection<RunView, typeof sessionEvents>()({
       limit_reached: { limit, used, allowed, set_by: setBy },
     }),
     RunCompleted: (view, event) =>
-      ended(view, event, {
+      endRun(view, event, {
         status: 'completed',
         model: event.data.model,
         finish_reason: event.data.finishReason,
         tool_calls: event.data.toolCalls ?? [],
       }),
     RunFailed: (view, event) =>
-      ended(view, event, { status: 'failed', error_code: event.data.code }),
-    RunCancelled: (view, event) => ended(view, event, { status: 'cancelled' }),
-    RunTimedOut: (view, event) => ended(view, event, { status: 'timed_out' }),
+      endRun(view, event, { status: 'failed', error_code: event.data.code }),
+    RunCancelled: (view, event) => endRun(view, event, { status: 'cancelled' }),
+    RunTimedOut: (view, event) => endRun(view, event, { status: 'timed_out' }),
   },
   ofStream,
   clears: { SessionErased: ofStream },

@@ -61,14 +61,14 @@ type Event = Seen<typeof sessionEvents>
 export const sessionDocumentId = (organizationId: string, sessionId: string): string =>
   `${organizationId}/${sessionId}`
 
-const touched = (view: SessionView, { metadata, position }: Event): SessionView => ({
+const touch = (view: SessionView, { metadata, position }: Event): SessionView => ({
   ...view,
   last_update_time: metadata.at,
   position,
 })
 
 /** With one message more. */
-const said = (view: SessionView, { metadata, position }: Event): SessionView => ({
+const addMessage = (view: SessionView, { metadata, position }: Event): SessionView => ({
   ...view,
   last_update_time: metadata.at,
   position,
@@ -86,7 +86,7 @@ const doubtsOf = ({ runId, inDoubt = [] }: SessionEvent<'RunPaused'>['data']) =>
   }))
 
 /** With these calls in doubt and no others. */
-const doubting = (
+const withDoubts = (
   { in_doubt: _, ...run }: SessionRun,
   calls: NonNullable<SessionRun['in_doubt']>,
 ): SessionRun => (calls.length > 0 ? { ...run, in_doubt: calls } : run)
@@ -94,17 +94,17 @@ const doubting = (
 const inRun = (view: SessionView, runId: string, change: Partial<SessionRun>): SessionView =>
   view.run?.run_id === runId ? { ...view, run: { ...view.run, ...change } } : view
 
-const ended =
+const endRun =
   (state: 'ended' | 'timed_out') =>
   (view: SessionView, event: Event & { data: { runId: string } }): SessionView => {
     const { run } = view
-    if (run?.run_id !== event.data.runId) return touched(view, event)
+    if (run?.run_id !== event.data.runId) return touch(view, event)
     const { run_id, started_at, current_agent } = run
-    return touched({ ...view, run: { run_id, state, started_at, current_agent } }, event)
+    return touch({ ...view, run: { run_id, state, started_at, current_agent } }, event)
   }
 
 /** A session as it begins, with so many messages. */
-const begun = (
+const newSession = (
   {
     stream,
     metadata,
@@ -143,9 +143,9 @@ export const sessions = projection<SessionView, typeof sessionEvents>()({
   },
   id: ({ stream, metadata }) => sessionDocumentId(metadata.organization_id, idIn(stream)),
   creates: {
-    SessionCreated: (event) => begun(event, 0),
+    SessionCreated: (event) => newSession(event, 0),
     SessionForked: (event) => ({
-      ...begun(event, event.data.messages),
+      ...newSession(event, event.data.messages),
       forked_from: event.data.forkedFrom,
       forked_after: event.data.after,
       fork_position: event.position,
@@ -153,7 +153,7 @@ export const sessions = projection<SessionView, typeof sessionEvents>()({
   },
   changes: {
     SessionVisibilityChanged: (view, { data }) => ({ ...view, hidden: data.hidden }),
-    UserMessageSent: said,
+    UserMessageSent: addMessage,
     RunStarted: (view, { data, metadata }) => ({
       ...view,
       run: {
@@ -164,8 +164,8 @@ export const sessions = projection<SessionView, typeof sessionEvents>()({
       },
     }),
     AgentStarted: (view, { data }) => inRun(view, data.runId, { current_agent: data.agent }),
-    AssistantMessageRecorded: said,
-    ClientToolAnswered: said,
+    AssistantMessageRecorded: addMessage,
+    ClientToolAnswered: addMessage,
     RunDequeued: (view, { data, metadata }) =>
       inRun(view, data.runId, { state: 'processing', started_at: metadata.at }),
     RunResumed: (view, { data, metadata }) =>
@@ -174,20 +174,20 @@ export const sessions = projection<SessionView, typeof sessionEvents>()({
         : view,
     RunPaused: (view, event) => {
       const { run } = view
-      if (run?.run_id !== event.data.runId) return touched(view, event)
-      const waits = { ...run, state: event.data.state }
-      return touched({ ...view, run: doubting(waits, doubtsOf(event.data)) }, event)
+      if (run?.run_id !== event.data.runId) return touch(view, event)
+      const pausedRun = { ...run, state: event.data.state }
+      return touch({ ...view, run: withDoubts(pausedRun, doubtsOf(event.data)) }, event)
     },
     ToolOutcomeTold: (view, { data }) => {
       const { run } = view
       if (run?.run_id !== data.runId) return view
       const left = run.in_doubt?.filter(({ at }) => at !== data.at) ?? []
-      return { ...view, run: doubting(run, left) }
+      return { ...view, run: withDoubts(run, left) }
     },
-    RunCompleted: ended('ended'),
-    RunFailed: ended('ended'),
-    RunCancelled: ended('ended'),
-    RunTimedOut: ended('timed_out'),
+    RunCompleted: endRun('ended'),
+    RunFailed: endRun('ended'),
+    RunCancelled: endRun('ended'),
+    RunTimedOut: endRun('timed_out'),
   },
   removes: ['SessionErased'],
   // biome-ignore format: few lines

@@ -38,8 +38,8 @@ const stored: StoredFold<UnreadableEventView> = {
   id: (event) => (viewOf(event) ? String(event.position) : undefined),
 
   fold(view, events) {
-    const [found] = events.flatMap((event) => viewOf(event) ?? [])
-    const next = found ?? view
+    const [unreadable] = events.flatMap((event) => viewOf(event) ?? [])
+    const next = unreadable ?? view
     if (!next) throw new TypeError('a fold without an unreadable event')
     return { view: next, others: [] }
   },

@@ -59,7 +59,7 @@ const isRunEnd = (event: Seen<typeof sessionEvents>): event is RunEnd =>
   event.type === 'RunCancelled' ||
   event.type === 'RunTimedOut'
 
-const begun = (event: RunEnd): UsageView => ({
+const emptyUsage = (event: RunEnd): UsageView => ({
   ...bucketOf(event),
   runs: 0,
   completed: 0,
@@ -90,7 +90,7 @@ const counted = (view: UsageView, { type, data }: RunEnd): UsageView => ({
     type === 'RunCompleted' ? withDuration(view.durations, data.durationMs) : view.durations,
 })
 
-const first = (event: RunEnd): UsageView => counted(begun(event), event)
+const first = (event: RunEnd): UsageView => counted(emptyUsage(event), event)
 
 /** Usage stays when a session is erased: it holds nothing of what was said. */
 export const usage = projection<UsageView, typeof sessionEvents>()({

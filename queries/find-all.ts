@@ -3,8 +3,9 @@ import type { Find, View } from '../src/ports/views.ts'
 const firstLimit = 500
 
 /**
- * Every document that a query finds, from one answer. Pages from several answers can miss a document
- * or have one twice, as others come and go in between; so a larger answer starts from the beginning.
+ * Every document of a query, from one answer. Pages of several answers can miss or repeat documents
+ * when others change in between. So if the limit is too small, the query starts over with a larger
+ * one.
  */
 export const findAll = async <Doc>(
   view: Pick<View<Doc>, 'find'>,

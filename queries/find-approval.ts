@@ -4,7 +4,7 @@ import type { Sealed } from '../src/domain/sealed.ts'
 import { isOwn, type Viewer } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 
-/** Who asks: the session's user sees her own; who manages the organization, those that admins decide. */
+/** The caller: users see approvals of their own sessions; managers, those that admins decide. */
 export type ApprovalViewer = { organizationId: string; viewer: Viewer; manages: boolean }
 
 type Open = (text: Sealed) => string | undefined | Promise<string | undefined>
@@ -20,12 +20,12 @@ const parsed = (text: string | undefined): unknown => {
   }
 }
 
-/** As it is shown, and how large; what no longer opens is null. */
-export const shownApproval = async (view: ApprovalView, open: Open) => {
-  const { organization_id, user_id, key_id, at, arguments: sealed, reason, ...shown } = view
+/** An approval in its answer's shape, with its size. Erased texts are null. */
+export const approvalAnswer = async (view: ApprovalView, open: Open) => {
+  const { organization_id, user_id, key_id, at, arguments: sealed, reason, ...fields } = view
   const text = await open(sealed)
   const value = {
-    ...shown,
+    ...fields,
     arguments: text === undefined ? null : parsed(text),
     reason: reason && ((await open(reason)) ?? null),
   }
@@ -38,11 +38,11 @@ export const shownApproval = async (view: ApprovalView, open: Open) => {
 export const findApproval =
   ({ approvals }: { approvals: View<ApprovalView> }) =>
   async (id: string, { organizationId, viewer, manages }: ApprovalViewer) => {
-    const found = await approvals.get(id)
-    if (found?.organization_id !== organizationId) throw refusal('approval_not_found')
-    const { approver, user_id: ownerId, key_id: keyId } = found
+    const approval = await approvals.get(id)
+    if (approval?.organization_id !== organizationId) throw refusal('approval_not_found')
+    const { approver, user_id: ownerId, key_id: keyId } = approval
     const own = isOwn(viewer, { ownerId, keyId })
     if (!own && !(manages && approver === 'admin')) throw refusal('approval_not_found')
-    return { approval: found, mayDecide: approver === 'admin' ? manages : own }
+    return { approval, mayDecide: approver === 'admin' ? manages : own }
   }
 export type FindApproval = ReturnType<typeof findApproval>

@@ -2,8 +2,8 @@ import { type AccountView, reservationsIn } from '../projections/accounts.ts'
 import type { View } from '../src/ports/views.ts'
 
 /**
- * A user's balance, and the balance less reservations, in micro-credits; undefined if the user never
- * had an account.
+ * A user's balance, and the balance less reservations, in micro-credits; undefined without an
+ * account.
  */
 export const findBalance = (accounts: View<AccountView>) => (userId: string) =>
   accounts.get(userId).then((account) => {

@@ -16,9 +16,9 @@ type Uses = {
 export const findConnectLink =
   ({ connectLinks, hashLinkToken, now }: Uses) =>
   async (token: string): Promise<ConnectLinkView> => {
-    const found = await connectLinks.get(hashLinkToken(token))
-    if (!found || found.incomplete || found.expires_at <= now().toISOString())
+    const link = await connectLinks.get(hashLinkToken(token))
+    if (!link || link.incomplete || link.expires_at <= now().toISOString())
       throw refusal('connect_link_not_found')
-    return found
+    return link
   }
 export type FindConnectLink = ReturnType<typeof findConnectLink>

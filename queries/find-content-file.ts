@@ -1,7 +1,7 @@
 import type { ContentView } from '../projections/contents.ts'
 import type { View } from '../src/ports/views.ts'
 
-/** The stored bytes of a completed item, and the data key that seals them, for a signed link to it. */
+/** The stored bytes of a completed item and their data key, for a signed link. */
 export const findContentFile = (contents: View<ContentView>) => async (contentId: string) => {
   const view = await contents.get(contentId)
   if (!view?.hash || !view.media_type || view.status !== 'completed') return undefined

@@ -12,7 +12,7 @@ type Uses = {
 }
 
 /** A credential's value, and the hosts that it may be sent to. */
-export type FoundCredential = { value: string; hosts: readonly string[] }
+export type CredentialValue = { value: string; hosts: readonly string[] }
 
 /**
  * The value of a user's own credential, for a request that a tool makes in the user's name and
@@ -24,11 +24,11 @@ export const findCredential =
     organizationId: string,
     userId: string,
     name: string,
-  ): Promise<FoundCredential | undefined> => {
-    const found = await credentials.get(credentialDocumentId(organizationId, userId, name))
+  ): Promise<CredentialValue | undefined> => {
+    const credential = await credentials.get(credentialDocumentId(organizationId, userId, name))
     // The unreadable event may be its deletion.
-    if (!found || found.incomplete) return undefined
-    const value = await open(found.value)
-    return value === undefined ? undefined : { value, hosts: await hostsOf(found) }
+    if (!credential || credential.incomplete) return undefined
+    const value = await open(credential.value)
+    return value === undefined ? undefined : { value, hosts: await hostsOf(credential) }
   }
 export type FindCredential = ReturnType<typeof findCredential>

@@ -10,13 +10,13 @@ type Uses = {
 /** The id of a message's file: that of the message, and its place there. */
 const partId = /^(.+)_\d{1,3}$/
 
-/** The stored bytes of a file in a message, and the data key that seals them, for a signed link to it. */
+/** The stored bytes of a message's file and their data key, for a signed link. */
 export const findMessageFile =
   ({ messages, open }: Uses) =>
   async (id: string) => {
     const messageId = partId.exec(id)?.[1]
     const message = messageId === undefined ? undefined : await messages.get(messageId)
-    const part = message?.parts?.find((one) => one.id === id)
+    const part = message?.parts?.find((candidate) => candidate.id === id)
     if (!message || !part) return undefined
     const { blob: hash, media_type: mediaType, kind, name } = part
     const filename = name && (await open(name))

@@ -8,17 +8,20 @@ type Uses = {
   open(text: Sealed): string | undefined | Promise<string | undefined>
 }
 
-/** A call that waits, with its arguments as text. */
+/** A pending call, with its arguments as text. */
 export type StoredPending = Omit<ApprovalView, 'arguments'> & { arguments: string }
 
-/** The calls of a run that wait for a decision, in the order in which they were asked for. */
+/** A run's calls without a decision, in the order of their requests. */
 export const findPendingApprovals =
   ({ approvals, open }: Uses) =>
   async (runId: string): Promise<StoredPending[]> => {
-    const found = await findAll(approvals, { index: 'by_run', equals: [runId] })
-    const pending = found.filter(({ status }) => status === 'pending')
+    const ofRun = await findAll(approvals, { index: 'by_run', equals: [runId] })
+    const pending = ofRun.filter(({ status }) => status === 'pending')
     return Promise.all(
-      pending.map(async (one) => ({ ...one, arguments: (await open(one.arguments)) ?? '{}' })),
+      pending.map(async (approval) => ({
+        ...approval,
+        arguments: (await open(approval.arguments)) ?? '{}',
+      })),
     )
   }
 export type FindPendingApprovals = ReturnType<typeof findPendingApprovals>

@@ -58,7 +58,7 @@ export const findPosition = (uses: Uses) => {
     }
 
     /** Whether a later event is among these; takes note of the last one before it. */
-    const ends = (events: readonly RecordedEvent[]): boolean => {
+    const reachesEnd = (events: readonly RecordedEvent[]): boolean => {
       const first = events.findIndex(later)
       const before = first < 0 ? events : events.slice(0, first)
       last = before.at(-1)?.position ?? last
@@ -69,9 +69,9 @@ export const findPosition = (uses: Uses) => {
       yield stretch.positions.filter((position) => position <= reach)
     }
     if (boundary)
-      for await (const events of eventsAt(known(boundary))) if (ends(events)) return last
+      for await (const events of eventsAt(known(boundary))) if (reachesEnd(events)) return last
     for await (const { events } of readHistory({ organizationId, after: reach }))
-      if (ends(events)) return last
+      if (reachesEnd(events)) return last
     return last
   }
 }

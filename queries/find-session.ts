@@ -9,9 +9,9 @@ export type OneSession = { organizationId: string; viewer: Viewer; sessionId: st
 export const findSession =
   (sessions: View<SessionView>) =>
   async ({ organizationId, viewer, sessionId }: OneSession): Promise<SessionView> => {
-    const found = await sessions.get(sessionDocumentId(organizationId, sessionId))
-    if (!found || !isOwn(viewer, { ownerId: found.user_id, keyId: found.key_id }))
+    const session = await sessions.get(sessionDocumentId(organizationId, sessionId))
+    if (!session || !isOwn(viewer, { ownerId: session.user_id, keyId: session.key_id }))
       throw refusal('session_not_found')
-    return found
+    return session
   }
 export type FindSession = ReturnType<typeof findSession>

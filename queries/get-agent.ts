@@ -8,8 +8,8 @@ export const wholeOf = ({ organization_id: _, ...agent }: AgentView) => agent
 /** @throws agent_not_found */
 export const getAgent =
   (agents: View<AgentView>) => async (organizationId: string, agentId: string) => {
-    const found = await agents.get(agentId)
-    if (found?.organization_id !== organizationId) throw refusal('agent_not_found')
-    return wholeOf(found)
+    const agent = await agents.get(agentId)
+    if (agent?.organization_id !== organizationId) throw refusal('agent_not_found')
+    return wholeOf(agent)
   }
 export type GetAgent = ReturnType<typeof getAgent>

@@ -4,7 +4,7 @@ import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
 
 /** All but what would help to guess the key. */
-export const shownKey = ({ hash: _, organization_id: __, ...key }: ApiKeyView) => key
+export const apiKeyAnswer = ({ hash: _, organization_id: __, ...key }: ApiKeyView) => key
 
 /** Who asks for a key: a user; or the platform, which works for every user. */
 type KeyReader = { platform: boolean; userId: string | null }
@@ -24,6 +24,6 @@ export const getApiKey =
         ? own && (await members.get(memberDocumentId(organizationId, key.user_id)))
         : key.organization_id === organizationId
     if (!reached) throw refusal('key_not_found')
-    return shownKey(key)
+    return apiKeyAnswer(key)
   }
 export type GetApiKey = ReturnType<typeof getApiKey>

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { shownDocument } from '../projections/projection.ts'
+import { publicDocument } from '../projections/projection.ts'
 import { refusal } from '../src/domain/refusal.ts'
 import { START } from '../src/ports/event-store.ts'
 import type { Document } from '../src/ports/views.ts'
@@ -16,7 +16,7 @@ type Change = {
   after: Document | null
 }
 
-export type AskedChanges = {
+export type ChangesQuery = {
   organizationId: string
   view: string
   from: Moment
@@ -26,7 +26,7 @@ export type AskedChanges = {
   limit: number
 }
 
-/** Whether the second of two moments is before the first, as far as they tell by themselves. */
+/** Whether the second of two moments is before the first, judged without the log. */
 const isReversed = (from: Moment, to: Moment): boolean =>
   (from.position ?? START) > (to.position ?? Infinity) ||
   (from.time ?? -Infinity) > (to.time ?? Infinity)
@@ -41,14 +41,14 @@ const reversed = () => refusal('invalid_query', { fields: { to: ['It is before f
 export const getChanges = ({ open, ...uses }: StateUses) => {
   const opened = opener(open)
   const stored = storedState(uses)
-  return async ({ organizationId, view, from, to, after, limit }: AskedChanges) => {
+  return async ({ organizationId, view, from, to, after, limit }: ChangesQuery) => {
     const model = findReadModel(view)
     if (isReversed(from, to)) throw reversed()
     const earlier = await stored(organizationId, model, from)
     const later = await stored(organizationId, model, to)
     if (earlier.position > later.position) throw reversed()
 
-    const seen = (document: Document | undefined) => document && shownDocument(model, document)
+    const seen = (document: Document | undefined) => document && publicDocument(model, document)
     const differs = (id: string): boolean =>
       !isDeepStrictEqual(seen(earlier.documents.get(id)), seen(later.documents.get(id)))
     const all = new Set([...earlier.documents.keys(), ...later.documents.keys()])
@@ -56,7 +56,7 @@ export const getChanges = ({ open, ...uses }: StateUses) => {
     for await (const some of inTurns(all)) different.push(...some.filter(differs))
     const ids = await sortedInTurns(different)
 
-    const shown = (id: string) =>
+    const changeOf = (id: string) =>
       weighed(async (charge): Promise<Change> => {
         const [was, is] = [earlier.documents.get(id), later.documents.get(id)]
         return {
@@ -66,8 +66,8 @@ export const getChanges = ({ open, ...uses }: StateUses) => {
           after: is ? await opened.document(model, is, charge) : null,
         }
       })
-    const asked = after === undefined ? ids : ids.filter((id) => id > after)
-    const changes = await firstPart(asked.slice(0, limit), shown, pageBytes)
+    const rest = after === undefined ? ids : ids.filter((id) => id > after)
+    const changes = await firstPart(rest.slice(0, limit), changeOf, pageBytes)
     const last = changes.at(-1)?.id
     return {
       from: earlier.position,

@@ -39,11 +39,11 @@ export const getConnectForm = (uses: Uses) => {
     const currentHosts = credentialHosts((await allAgents(organizationId)).values())
     const credentials = await consents(organizationId, userId)
     return items.map(({ name, connected }) => {
-      const said = words.get(name) ?? { hosts: [] }
+      const item = words.get(name) ?? { hosts: [] }
       const { since, hosts: agreed = [] } = credentials.get(name) ?? {}
       const stillUsed = agreed.filter((host) => currentHosts.get(name)?.includes(host))
-      const hosts = [...new Set([...said.hosts, ...stillUsed])].toSorted()
-      return { name, ...said, hosts, connectedAt: connected ? since : undefined }
+      const hosts = [...new Set([...item.hosts, ...stillUsed])].toSorted()
+      return { name, ...item, hosts, connectedAt: connected ? since : undefined }
     })
   }
 }

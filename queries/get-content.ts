@@ -16,7 +16,7 @@ export type LinkOf = (contentId: string) => string
 type Ask = { organizationId: string; viewer: Viewer; contentId: string; linkOf: LinkOf }
 
 /** The documented list item. */
-export const shownContent = (view: ContentView, prompt: string, linkOf: LinkOf) => ({
+export const contentAnswer = (view: ContentView, prompt: string, linkOf: LinkOf) => ({
   id: view.id,
   content_type: view.content_type,
   status: view.status,
@@ -31,7 +31,10 @@ export const shownContent = (view: ContentView, prompt: string, linkOf: LinkOf) 
   completed_at: view.completed_at,
 })
 
-/** One item with its detail fields (GET /api/external/content/{content_id}). @throws content_not_found */
+/**
+ * One item with its detail fields (GET /api/external/content/{content_id}).
+ * @throws content_not_found
+ */
 export const getContent =
   ({ contents, open }: Uses) =>
   async ({ organizationId, viewer, contentId, linkOf }: Ask) => {
@@ -40,7 +43,7 @@ export const getContent =
     if (!own || view.organization_id !== organizationId) throw refusal('content_not_found')
     const input = await open(view.input)
     return {
-      ...shownContent(view, (await open(view.prompt)) ?? '', linkOf),
+      ...contentAnswer(view, (await open(view.prompt)) ?? '', linkOf),
       organization_id: view.organization_id,
       user_id: view.user_id,
       provider_prediction_id: view.provider_prediction_id,

@@ -3,7 +3,7 @@ import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
 
 /** A credential without its value. */
-export const shownCredential = ({ name, created_at, updated_at }: CredentialView) => ({
+export const credentialAnswer = ({ name, created_at, updated_at }: CredentialView) => ({
   name,
   created_at,
   updated_at,
@@ -13,8 +13,8 @@ export const shownCredential = ({ name, created_at, updated_at }: CredentialView
 export const getCredential =
   (credentials: View<CredentialView>) =>
   async (organizationId: string, userId: string, name: string) => {
-    const found = await credentials.get(credentialDocumentId(organizationId, userId, name))
-    if (!found) throw refusal('credential_not_found')
-    return shownCredential(found)
+    const credential = await credentials.get(credentialDocumentId(organizationId, userId, name))
+    if (!credential) throw refusal('credential_not_found')
+    return credentialAnswer(credential)
   }
 export type GetCredential = ReturnType<typeof getCredential>

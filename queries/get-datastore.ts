@@ -5,9 +5,9 @@ import type { View } from '../src/ports/views.ts'
 /** @throws datastore_not_found */
 export const getDatastore =
   (datastores: View<DataStoreView>) => async (organizationId: string, datastoreId: string) => {
-    const found = await datastores.get(datastoreId)
-    if (found?.organization_id !== organizationId || !found.shown)
+    const datastore = await datastores.get(datastoreId)
+    if (datastore?.organization_id !== organizationId || !datastore.shown)
       throw refusal('datastore_not_found')
-    return found
+    return datastore
   }
 export type GetDatastore = ReturnType<typeof getDatastore>

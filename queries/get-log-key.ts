@@ -2,7 +2,7 @@ import type { Secrets } from '../src/security/secrets.ts'
 import { originOf } from '../src/transparency/checkpoint.ts'
 import { type Signer, signerOf } from '../src/transparency/note.ts'
 
-/** The name under which an organization's history is signed, and its key: the same on every node. */
+/** The name and key that sign an organization's history: the same on every node. */
 export const signerFor =
   (logKeySeed: Secrets['logKeySeed']) =>
   (organizationId: string): Signer =>

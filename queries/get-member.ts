@@ -24,15 +24,15 @@ export const personOf =
   }
 
 /** A membership with its person. */
-export const shownMember = (uses: Omit<MemberUses, 'members'>) => async (member: MemberView) => {
+export const memberAnswer = (uses: Omit<MemberUses, 'members'>) => async (member: MemberView) => {
   const { user_id, role, status, created_at } = member
   return { user_id, ...(await personOf(uses)(member)), role, status, created_at }
 }
 
 /** @throws member_not_found */
 export const getMember = (uses: MemberUses) => async (organizationId: string, userId: string) => {
-  const found = await uses.members.get(memberDocumentId(organizationId, userId))
-  if (!found) throw refusal('member_not_found')
-  return shownMember(uses)(found)
+  const member = await uses.members.get(memberDocumentId(organizationId, userId))
+  if (!member) throw refusal('member_not_found')
+  return memberAnswer(uses)(member)
 }
 export type GetMember = ReturnType<typeof getMember>

@@ -17,7 +17,7 @@ type StoredCall = NonNullable<MessageView['tool_calls']>[number]
 type StoredPart = NonNullable<MessageView['parts']>[number]
 
 /** A file of a message, with a link to it. */
-const shownPart = async (
+const partAnswer = async (
   { blob: _, at: __, name, ...part }: StoredPart,
   open: MessageUses['open'],
   linkOf: LinkOf,
@@ -28,66 +28,69 @@ const shownPart = async (
 })
 
 /** A call in OpenAI's shape. */
-const shownCall = async ({ id, name, arguments: text }: StoredCall, open: MessageUses['open']) => ({
+const callAnswer = async (
+  { id, name, arguments: text }: StoredCall,
+  open: MessageUses['open'],
+) => ({
   id,
   type: 'function' as const,
   function: { name, arguments: (await open(text)) ?? '' },
 })
 
-export type ShownMessage = Pick<
+export type MessageAnswer = Pick<
   MessageView,
   'event_id' | 'event_type' | 'agent' | 'created_at' | 'visibility' | 'tool_call_id'
 > & {
   content: string
-  tool_calls?: Awaited<ReturnType<typeof shownCall>>[]
-  parts?: Awaited<ReturnType<typeof shownPart>>[]
+  tool_calls?: Awaited<ReturnType<typeof callAnswer>>[]
+  parts?: Awaited<ReturnType<typeof partAnswer>>[]
 }
 
-const shownWith = (message: MessageView, text: string | undefined): ShownMessage => {
+const textAnswer = (message: MessageView, text: string | undefined): MessageAnswer => {
   const { event_id, event_type, agent, created_at, visibility, tool_call_id } = message
-  const shown = { event_id, event_type, content: text ?? '', agent, created_at, visibility }
-  return tool_call_id === undefined ? shown : { ...shown, tool_call_id }
+  const answer = { event_id, event_type, content: text ?? '', agent, created_at, visibility }
+  return tool_call_id === undefined ? answer : { ...answer, tool_call_id }
 }
 
-const shownWhole = async (
+const fullAnswer = async (
   message: MessageView,
   open: MessageUses['open'],
   linkOf: LinkOf,
-): Promise<ShownMessage> => {
+): Promise<MessageAnswer> => {
   const { content, tool_calls, parts } = message
-  const shown = shownWith(message, await open(content))
-  const calls = tool_calls && (await Promise.all(tool_calls.map((one) => shownCall(one, open))))
+  const answer = textAnswer(message, await open(content))
+  const calls = tool_calls && (await Promise.all(tool_calls.map((call) => callAnswer(call, open))))
   return {
-    ...shown,
+    ...answer,
     ...(calls ? { tool_calls: calls } : {}),
     ...(parts
-      ? { parts: await Promise.all(parts.map((part) => shownPart(part, open, linkOf))) }
+      ? { parts: await Promise.all(parts.map((part) => partAnswer(part, open, linkOf))) }
       : {}),
   }
 }
 
 /** Without a promise where there is but a text, and its key is in memory. */
-export const shownMessage = (
+export const messageAnswer = (
   message: MessageView,
   open: MessageUses['open'],
   linkOf: LinkOf,
-): ShownMessage | Promise<ShownMessage> => {
-  if (message.tool_calls || message.parts) return shownWhole(message, open, linkOf)
+): MessageAnswer | Promise<MessageAnswer> => {
+  if (message.tool_calls || message.parts) return fullAnswer(message, open, linkOf)
   const text = open(message.content)
   return text instanceof Promise
-    ? text.then((opened) => shownWith(message, opened))
-    : shownWith(message, text)
+    ? text.then((opened) => textAnswer(message, opened))
+    : textAnswer(message, text)
 }
 
 /** One message of a session. @throws session_not_found, message_not_found */
 export const getMessage =
   ({ messages, findSession, open }: MessageUses) =>
-  async (one: OneSession, messageId: string, linkOf: LinkOf) => {
-    await findSession(one)
-    const found = await messages.get(messageId)
-    const { organizationId, sessionId } = one
-    if (found?.organization_id !== organizationId || found.session_id !== sessionId)
+  async (session: OneSession, messageId: string, linkOf: LinkOf) => {
+    await findSession(session)
+    const message = await messages.get(messageId)
+    const { organizationId, sessionId } = session
+    if (message?.organization_id !== organizationId || message.session_id !== sessionId)
       throw refusal('message_not_found')
-    return shownMessage(found, open, linkOf)
+    return messageAnswer(message, open, linkOf)
   }
 export type GetMessage = ReturnType<typeof getMessage>

@@ -6,8 +6,8 @@ import type { View } from '../src/ports/views.ts'
 export const getOrganization =
   (organizations: View<OrganizationView>) =>
   async (organizationId: string): Promise<OrganizationView> => {
-    const found = await organizations.get(organizationId)
-    if (!found) throw refusal('organization_not_found')
-    return found
+    const organization = await organizations.get(organizationId)
+    if (!organization) throw refusal('organization_not_found')
+    return organization
   }
 export type GetOrganization = ReturnType<typeof getOrganization>

@@ -7,15 +7,15 @@ const timedOut = 'The request was cancelled automatically after 30 minutes of pr
 /** Whether a turn is under way (GET /api/external/sessions/{session_id}/status). */
 export const getSessionStatus =
   ({ findSession, clock }: { findSession: FindSession; clock: SessionClock }) =>
-  async (one: OneSession) => {
-    const { run } = await findSession(one)
-    const session_id = one.sessionId
+  async (session: OneSession) => {
+    const { run } = await findSession(session)
+    const session_id = session.sessionId
     if (!run || run.state === 'ended') return { session_id, is_processing: false }
     const { started_at, current_agent, state, in_doubt: doubts } = run
     if (state === 'awaiting_approval' || state === 'in_doubt') {
       const in_doubt = doubts?.map(({ at: _, ...call }) => call)
-      const shown = in_doubt ? { in_doubt } : {}
-      return { session_id, is_processing: false, state, started_at, current_agent, ...shown }
+      const doubtField = in_doubt ? { in_doubt } : {}
+      return { session_id, is_processing: false, state, started_at, current_agent, ...doubtField }
     }
     if (state === 'queued')
       return {

@@ -16,17 +16,17 @@ type Uses = {
 /** One session with its place among its forks (GET /api/external/sessions/{session_id}). */
 export const getSession =
   ({ sessions, findSession, clock }: Uses) =>
-  async (one: OneSession) => {
+  async (session: OneSession) => {
     const { session_id, created_at, last_update_time, is_active, message_count, ...view } =
-      await findSession(one)
+      await findSession(session)
     const { items } = await sessions.find({
       index: 'by_source',
-      equals: [one.organizationId, session_id],
+      equals: [session.organizationId, session_id],
       descending: true,
       limit: mostForks,
     })
     const own = items.filter(({ user_id, key_id }) =>
-      isOwn(one.viewer, { ownerId: user_id, keyId: key_id }),
+      isOwn(session.viewer, { ownerId: user_id, keyId: key_id }),
     )
     return {
       session_id,

@@ -34,7 +34,7 @@ const mostNamed = 100
 export const namedUnreadable = ({ setAside = [] }: Pick<State, 'setAside'>) =>
   setAside.length > 0 ? { unreadable_events: setAside.slice(0, mostNamed) } : {}
 
-type Shown = { id: string; document: Document }
+type StateDocument = { id: string; document: Document }
 
 export type StateUses = {
   /** A read model folded from an organization's events up to a position. */
@@ -74,8 +74,8 @@ export const getState = ({ open, ...uses }: StateUses) => {
     const state = await stored(organizationId, model, moment)
     const ids = await sortedInTurns(state.documents.keys())
 
-    const shown = (id: string) =>
-      weighed(async (charge): Promise<Shown> => {
+    const documentOf = (id: string) =>
+      weighed(async (charge): Promise<StateDocument> => {
         const document = state.documents.get(id) ?? {}
         return { id, document: await opened.document(model, document, charge) }
       })
@@ -85,10 +85,13 @@ export const getState = ({ open, ...uses }: StateUses) => {
       return start < 0 ? [] : ids.slice(start, start + limit)
     }
 
-    /** After an id, in batches; as fast as they are taken. */
-    async function* after(from: string | undefined, limit = Infinity): AsyncGenerator<Shown[]> {
-      const asked = idsAfter(from, limit)
-      yield* inParts(asked, shown, { bytes: partBytes, items: partItems })
+    /** Documents after an id, in batches, as fast as they are consumed. */
+    async function* after(
+      from: string | undefined,
+      limit = Infinity,
+    ): AsyncGenerator<StateDocument[]> {
+      const page = idsAfter(from, limit)
+      yield* inParts(page, documentOf, { bytes: partBytes, items: partItems })
     }
 
     return {
@@ -97,7 +100,7 @@ export const getState = ({ open, ...uses }: StateUses) => {
       total: ids.length,
       after,
       async page(from: string | undefined, limit: number) {
-        const documents = await firstPart(idsAfter(from, limit), shown, pageBytes)
+        const documents = await firstPart(idsAfter(from, limit), documentOf, pageBytes)
         const last = documents.at(-1)?.id
         const more = last !== undefined && last !== ids.at(-1)
         return { documents, next_after: more ? last : null }

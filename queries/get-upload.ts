@@ -6,7 +6,7 @@ import { fileOf } from './list-files.ts'
 
 export type UploadUses = { uploads: View<UploadView>; datastores: View<DataStoreView> }
 
-export const shownUpload = (
+export const uploadAnswer = (
   view: UploadView,
   { display_name }: Pick<DataStoreView, 'display_name'>,
 ) => ({
@@ -24,6 +24,6 @@ export const getUpload =
     const datastore = await datastores.get(view?.datastore_id ?? '')
     if (view?.organization_id !== organizationId || !view.shown || !datastore?.shown)
       throw refusal('upload_not_found')
-    return { ...shownUpload(view, datastore), ready: view.status === 'completed' }
+    return { ...uploadAnswer(view, datastore), ready: view.status === 'completed' }
   }
 export type GetUpload = ReturnType<typeof getUpload>

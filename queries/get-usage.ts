@@ -4,11 +4,11 @@ import { saturate } from '../src/domain/amounts.ts'
 import type { View } from '../src/ports/views.ts'
 import { findAll } from './find-all.ts'
 
-/** What usage is told by. */
+/** The fields that usage can be grouped by. */
 export const usageParts = ['day', 'agent_id', 'user_id', 'key_id'] as const
 export type UsagePart = (typeof usageParts)[number]
 
-export type AskedUsage = {
+export type UsageQuery = {
   organizationId: string
   /** Days (UTC), both inclusive. */
   from?: string | undefined
@@ -34,18 +34,18 @@ const summed = (views: readonly UsageView[]) => {
   }
 }
 
-/** What an organization has used: in all, and by what was asked for, in its order. */
+/** An organization's usage: in all, and grouped by the given fields, in their order. */
 export const getUsage =
   (usage: View<UsageView>) =>
-  async ({ organizationId, from = '', to = '9999-12-31', by }: AskedUsage) => {
-    const found = await findAll(usage, {
+  async ({ organizationId, from = '', to = '9999-12-31', by }: UsageQuery) => {
+    const documents = await findAll(usage, {
       index: 'by_organization',
       equals: [organizationId],
       from,
       below: `${to}~`,
     })
     const groups = new Map<string, UsageView[]>()
-    for (const view of found) {
+    for (const view of documents) {
       const name = JSON.stringify(by.map((part) => view[part]))
       const group = groups.get(name)
       if (group) group.push(view)
@@ -55,6 +55,6 @@ export const getUsage =
       ...Object.fromEntries(by.map((part) => [part, views[0]?.[part] ?? null])),
       ...summed(views),
     }))
-    return { total: summed(found), usage: rows }
+    return { total: summed(documents), usage: rows }
   }
 export type GetUsage = ReturnType<typeof getUsage>

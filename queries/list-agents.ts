@@ -32,10 +32,10 @@ export const listAgents =
   (summaries: Summaries, defaultModel: string) =>
   async (organizationId: string, filter: Filter) => {
     const { index, equals } = indexFor(filter)
-    const found = await readSummaries(summaries, { index, equals: [organizationId, ...equals] })
+    const agents = await readSummaries(summaries, { index, equals: [organizationId, ...equals] })
     return {
-      agents: found.map((view) => itemOf(view, defaultModel)),
-      total: found.length,
+      agents: agents.map((view) => itemOf(view, defaultModel)),
+      total: agents.length,
       organization_id: organizationId,
     }
   }

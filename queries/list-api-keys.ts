@@ -1,6 +1,6 @@
 import type { ApiKeyView } from '../projections/api-keys.ts'
 import type { Find, View } from '../src/ports/views.ts'
-import { shownKey } from './get-api-key.ts'
+import { apiKeyAnswer } from './get-api-key.ts'
 import { type Page, paging, skipTo } from './page.ts'
 
 /** A page of the keys in an index. */
@@ -10,7 +10,7 @@ export const keysIn = async (
   page: Page,
 ) => {
   const { items, total } = await apiKeys.find({ ...of, skip: skipTo(page), limit: page.pageSize })
-  return { api_keys: items.map(shownKey), ...paging(total, page) }
+  return { api_keys: items.map(apiKeyAnswer), ...paging(total, page) }
 }
 
 /** An organization's keys, the oldest first; expired ones too, revoked ones not. */

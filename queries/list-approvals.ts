@@ -1,7 +1,7 @@
 import type { ApprovalView } from '../projections/approvals.ts'
 import type { Sealed } from '../src/domain/sealed.ts'
 import type { View } from '../src/ports/views.ts'
-import { type ApprovalViewer, shownApproval } from './find-approval.ts'
+import { type ApprovalViewer, approvalAnswer } from './find-approval.ts'
 import type { Page } from './page.ts'
 import { readPage } from './read-page.ts'
 
@@ -29,7 +29,7 @@ export const listApprovals =
       equals: [organizationId, ...key, ...(status ? [status] : [])],
       descending: true,
     }
-    const show = (item: ApprovalView) => shownApproval(item, open)
+    const show = (item: ApprovalView) => approvalAnswer(item, open)
     const { items, paging } = await readPage(approvals, of, page, show)
     return { approvals: items, ...paging }
   }

@@ -57,6 +57,6 @@ export const listConnectItems =
       return hosts !== undefined && (needed.get(name) ?? []).every((host) => hosts.includes(host))
     }
     const { items, skipped } = connectItems(agentId, agentOf)
-    return { items: items.map((one) => ({ ...one, connected: isConnected(one.name) })), skipped }
+    return { items: items.map((item) => ({ ...item, connected: isConnected(item.name) })), skipped }
   }
 export type ListConnectItems = ReturnType<typeof listConnectItems>

@@ -3,7 +3,7 @@ import type { Sealed } from '../src/domain/sealed.ts'
 import type { Viewer } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 import { cutText } from '../src/support/cut-text.ts'
-import { type LinkOf, shownContent } from './get-content.ts'
+import { contentAnswer, type LinkOf } from './get-content.ts'
 import type { Page } from './page.ts'
 import { readPage } from './read-page.ts'
 
@@ -22,7 +22,7 @@ type Ask = {
 }
 
 /** How much of a prompt a list shows. */
-const shownPrompt = 200
+const promptLength = 200
 
 /** The viewer's generated content, the newest first (GET /api/external/content). */
 export const listContents =
@@ -44,8 +44,8 @@ export const listContents =
     // The size of opened documents counts, not of the shown part.
     const show = async (item: ContentView) => {
       const prompt = (await open(item.prompt)) ?? ''
-      const short = prompt.length > shownPrompt ? `${cutText(prompt, shownPrompt)}…` : prompt
-      return { value: shownContent(item, short, linkOf), bytes: prompt.length }
+      const short = prompt.length > promptLength ? `${cutText(prompt, promptLength)}…` : prompt
+      return { value: contentAnswer(item, short, linkOf), bytes: prompt.length }
     }
     const { items, paging } = await readPage(contents, of, page, show)
     const { has_next: has_more, ...at } = paging

@@ -1,6 +1,6 @@
 import type { CredentialView } from '../projections/credentials.ts'
 import type { View } from '../src/ports/views.ts'
-import { shownCredential } from './get-credential.ts'
+import { credentialAnswer } from './get-credential.ts'
 
 /** No user has more. */
 export const mostCredentials = 1_000
@@ -14,7 +14,7 @@ export const listCredentials =
       limit: mostCredentials,
     })
     return {
-      credentials: items.map(shownCredential),
+      credentials: items.map(credentialAnswer),
       total,
     }
   }

@@ -4,12 +4,12 @@ import { type EventStore, type RecordedEvent, START } from '../src/ports/event-s
 import type { Vault } from '../src/security/vault.ts'
 import { firstPart, inParts } from '../src/support/in-parts.ts'
 import { opener, pageBytes, partBytes, partItems, weighed } from './opened.ts'
-import type { AskedHistory, Looked, ReadHistory } from './read-history.ts'
+import type { HistoryQuery, Looked, ReadHistory } from './read-history.ts'
 
-/** How much of the log one page looks at; what it asks for may lie further on. */
+/** The number of events that one page reads; matches may lie further on. */
 const scanned = 10_000
 
-export type AskedEvents = Omit<AskedHistory, 'upTo'> & {
+export type EventsQuery = Omit<HistoryQuery, 'upTo'> & {
   stream?: string | undefined
   type?: string | undefined
   /** A key or a user: who did it, or for whom. */
@@ -52,9 +52,9 @@ const isOfSession = (event: RecordedEvent, sessionId: string): boolean =>
 
 type Wanted = (event: RecordedEvent) => boolean
 
-/** Each filter looks at one event alone: what a page costs is bounded by the events it looks at. */
-const wantedBy = (asked: AskedEvents): Wanted => {
-  const { type, actor, requestId, sessionId, model, agentId } = asked
+/** Each filter reads one event alone, so the events read bound the cost of a page. */
+const filterOf = (query: EventsQuery): Wanted => {
+  const { type, actor, requestId, sessionId, model, agentId } = query
   const filters: Wanted[] = []
   if (type !== undefined) filters.push((event) => event.type === type)
   if (actor !== undefined) filters.push((event) => isBy(event, actor))
@@ -66,14 +66,13 @@ const wantedBy = (asked: AskedEvents): Wanted => {
 }
 
 /**
- * An organization's events as they are stored, in the log's order, what is sealed in them opened.
- * A position that was once passed stays passed, whatever is written meanwhile: what is new comes
- * behind it.
+ * An organization's stored events in the order of the log, with sealed texts opened. New events
+ * only appear after positions already returned.
  */
 export const listEvents = ({ readHistory, read, open }: Uses) => {
   const opened = opener(open)
 
-  const shown = (event: RecordedEvent) =>
+  const eventAnswer = (event: RecordedEvent) =>
     weighed(async (charge) => {
       const { position, id, stream, revision, type } = event
       const metadata = isObject(event.metadata) ? event.metadata : null
@@ -84,8 +83,8 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
   /**
    * Another organization's stream is not read; of a platform's only this one's events are shown.
    */
-  async function* ofStream(name: string, asked: AskedEvents): AsyncGenerator<Looked> {
-    const { organizationId, after, from = -Infinity, to = Infinity } = asked
+  async function* ofStream(name: string, query: EventsQuery): AsyncGenerator<Looked> {
+    const { organizationId, after, from = -Infinity, to = Infinity } = query
     if (isForeign(name, organizationId)) return
     let position = after
     for await (const batch of read(name)) {
@@ -101,29 +100,29 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
     }
   }
 
-  async function* looking(asked: AskedEvents): AsyncGenerator<Looked> {
-    const { stream } = asked
-    const wanted = wantedBy(asked)
-    for await (const { events, ...how } of stream ? ofStream(stream, asked) : readHistory(asked))
+  async function* searchEvents(query: EventsQuery): AsyncGenerator<Looked> {
+    const { stream } = query
+    const wanted = filterOf(query)
+    for await (const { events, ...how } of stream ? ofStream(stream, query) : readHistory(query))
       yield { ...how, events: events.filter(wanted) }
   }
 
   return {
     /**
-     * `next_after` is where to go on; `has_more` tells whether there was anything beyond at that
-     * time. A page may have fewer events than asked for, or none, and more to come: the work and
-     * the memory of a request are bounded, not its reach.
+     * `next_after` is the position to continue from; `has_more`: there were later events. A page
+     * may have fewer events than its limit, or none, and still have more, since the work and memory
+     * of a request are bounded.
      */
-    async page({ limit, ...asked }: AskedEvents & { limit: number }) {
-      const found: RecordedEvent[] = []
-      let next_after = asked.after
+    async page({ limit, ...query }: EventsQuery & { limit: number }) {
+      const matches: RecordedEvent[] = []
+      let next_after = query.after
       let cost = 0
       let has_more = false
-      for await (const { events, position, looked } of looking(asked)) {
-        const room = limit - found.length
-        found.push(...events.slice(0, room))
+      for await (const { events, position, looked } of searchEvents(query)) {
+        const room = limit - matches.length
+        matches.push(...events.slice(0, room))
         has_more = events.length > room
-        next_after = has_more ? (found.at(-1)?.position ?? next_after) : position
+        next_after = has_more ? (matches.at(-1)?.position ?? next_after) : position
         cost += looked
         if (has_more) break
         if (cost >= scanned) {
@@ -131,17 +130,17 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
           break
         }
       }
-      const events = await firstPart(found, shown, pageBytes)
-      if (events.length === found.length) return { events, next_after, has_more }
+      const events = await firstPart(matches, eventAnswer, pageBytes)
+      if (events.length === matches.length) return { events, next_after, has_more }
       return { events, next_after: events.at(-1)?.position ?? next_after, has_more: true }
     },
 
     /** All of them, or the first `limit`, in batches: as fast as they are taken. */
-    async *all({ limit = Infinity, ...asked }: AskedEvents & { limit?: number | undefined }) {
+    async *all({ limit = Infinity, ...query }: EventsQuery & { limit?: number | undefined }) {
       let left = limit
-      for await (const { events } of looking(asked)) {
+      for await (const { events } of searchEvents(query)) {
         const some = events.slice(0, left)
-        yield* inParts(some, shown, { bytes: partBytes, items: partItems })
+        yield* inParts(some, eventAnswer, { bytes: partBytes, items: partItems })
         left -= some.length
         if (left <= 0) return
       }

@@ -2,7 +2,7 @@ import type { MessageView } from '../projections/messages.ts'
 import type { RunView } from '../projections/runs.ts'
 import type { View } from '../src/ports/views.ts'
 import type { LinkOf } from './get-content.ts'
-import { type MessageUses, type ShownMessage, shownMessage } from './get-message.ts'
+import { type MessageAnswer, type MessageUses, messageAnswer } from './get-message.ts'
 import { pageBytes } from './opened.ts'
 
 /** More calls than a client can answer at once. */
@@ -19,11 +19,11 @@ type Uses = Pick<MessageUses, 'open'> & {
  */
 export const listInputItems =
   ({ runs, messages, open }: Uses) =>
-  async (runId: string, linkOf: LinkOf): Promise<ShownMessage[]> => {
+  async (runId: string, linkOf: LinkOf): Promise<MessageAnswer[]> => {
     const run = await runs.get(runId)
     const first = run && (await messages.get(run.message_id))
     if (!first) return []
-    if (first.event_type !== 'tool_message') return [await shownMessage(first, open, linkOf)]
+    if (first.event_type !== 'tool_message') return [await messageAnswer(first, open, linkOf)]
     const { items } = await messages.find({
       index: 'by_session',
       equals: [first.organization_id, first.session_id],
@@ -35,8 +35,8 @@ export const listInputItems =
     const results = items.filter(
       ({ event_type, run_id }) => event_type === 'tool_message' && run_id === first.run_id,
     )
-    const shown: ShownMessage[] = []
-    for (const result of results) shown.push(await shownMessage(result, open, linkOf))
-    return shown
+    const answers: MessageAnswer[] = []
+    for (const result of results) answers.push(await messageAnswer(result, open, linkOf))
+    return answers
   }
 export type ListInputItems = ReturnType<typeof listInputItems>

@@ -23,8 +23,8 @@ const credentialsByAgent = async (agents: ReadonlyMap<string, AgentSummary>, bel
   const places = new Map(names.map((name, place) => [name, place]))
   const own = (id: string) => {
     const agent = agents.get(id)
-    const found = agent ? ownCredentials(agent).flatMap((name) => places.get(name) ?? []) : []
-    return found.sort((one, other) => one - other)
+    const positions = agent ? ownCredentials(agent).flatMap((name) => places.get(name) ?? []) : []
+    return positions.sort((a, b) => a - b)
   }
   const needed = new Map<string, string[]>()
   for await (const lot of inTurns(namesBelow(agents.keys(), below, own, credentialLimit)))
@@ -48,7 +48,7 @@ export const listManagementAgents =
     const of = { index: 'by_organization', equals: [organizationId] }
     const items = await readSummaries(agentSummaries, of)
     const orchestrator = organization?.orchestrator_agent_id
-    const known = new Map(items.map((one) => [one.agent_id, one]))
+    const known = new Map(items.map((agent) => [agent.agent_id, agent]))
     const below = (id: string) => known.get(id)?.sub_agents ?? []
     const rootOf = squadRoots(known.keys(), (id) => (id === orchestrator ? [] : below(id)))
     const needed = await credentialsByAgent(known, below)

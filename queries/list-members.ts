@@ -1,4 +1,4 @@
-import { type MemberUses, shownMember } from './get-member.ts'
+import { type MemberUses, memberAnswer } from './get-member.ts'
 import { type Page, paging, skipTo } from './page.ts'
 
 /** An organization's members, pending ones included, in the order in which they were added. */
@@ -9,6 +9,6 @@ export const listMembers = (uses: MemberUses) => async (organizationId: string, 
     skip: skipTo(page),
     limit: page.pageSize,
   })
-  return { members: await Promise.all(items.map(shownMember(uses))), ...paging(total, page) }
+  return { members: await Promise.all(items.map(memberAnswer(uses))), ...paging(total, page) }
 }
 export type ListMembers = ReturnType<typeof listMembers>

@@ -21,15 +21,17 @@ export const listMemberships =
       limit: page.pageSize,
     })
     const user = await users.get(userId)
-    const shown = items.map(async ({ organization_id, role, status, created_at, ...more }) => ({
-      organization_id,
-      name: (await organizations.get(organization_id))?.name ?? null,
-      role,
-      status,
-      current: user?.current_organization_id === organization_id,
-      allow_backing: more.allows_backing === true,
-      invited_at: created_at,
-    }))
-    return { memberships: await Promise.all(shown), ...paging(total, page) }
+    const memberships = items.map(
+      async ({ organization_id, role, status, created_at, ...more }) => ({
+        organization_id,
+        name: (await organizations.get(organization_id))?.name ?? null,
+        role,
+        status,
+        current: user?.current_organization_id === organization_id,
+        allow_backing: more.allows_backing === true,
+        invited_at: created_at,
+      }),
+    )
+    return { memberships: await Promise.all(memberships), ...paging(total, page) }
   }
 export type ListMemberships = ReturnType<typeof listMemberships>

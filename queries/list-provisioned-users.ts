@@ -30,12 +30,12 @@ export const listProvisionedUsers = (uses: Uses) => {
   const ofAddress = async (organizationId: string, email: string, page: Page) => {
     const user = await userOf(email)
     const member = user && (await members.get(memberDocumentId(organizationId, user.user_id)))
-    const found = member?.provisioned ? [member] : []
-    return { items: page.page === 1 ? found : [], total: found.length }
+    const matches = member?.provisioned ? [member] : []
+    return { items: page.page === 1 ? matches : [], total: matches.length }
   }
 
   const person = personOf({ users, open })
-  const shown = async (member: MemberView) => ({
+  const userAnswer = async (member: MemberView) => ({
     user_id: member.user_id,
     ...(await person(member)),
     membership_status: member.status,
@@ -51,7 +51,7 @@ export const listProvisionedUsers = (uses: Uses) => {
           skip: skipTo(page),
           limit: page.pageSize,
         })
-    return { users: await Promise.all(items.map(shown)), ...paging(total, page) }
+    return { users: await Promise.all(items.map(userAnswer)), ...paging(total, page) }
   }
 }
 export type ListProvisionedUsers = ReturnType<typeof listProvisionedUsers>

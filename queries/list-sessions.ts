@@ -6,19 +6,19 @@ import { type SessionClock, stateOf } from './session-state.ts'
 
 type Ask = { organizationId: string; viewer: Viewer; includeHidden: boolean; page: Page }
 
-type Shown = Pick<
+type SessionItem = Pick<
   SessionView,
   'session_id' | 'created_at' | 'last_update_time' | 'is_active' | 'message_count' | 'forked_from'
 > &
   ReturnType<typeof stateOf>
 
-const shownSession = (view: SessionView, clock: SessionClock): Shown => {
+const sessionItem = (view: SessionView, clock: SessionClock): SessionItem => {
   const { session_id, created_at, last_update_time, is_active, message_count, forked_from } = view
-  const shown: Shown = { session_id, created_at, last_update_time, is_active, message_count }
-  if (forked_from !== undefined) shown.forked_from = forked_from
+  const item: SessionItem = { session_id, created_at, last_update_time, is_active, message_count }
+  if (forked_from !== undefined) item.forked_from = forked_from
   const { state } = stateOf(view.run, clock)
-  if (state) shown.state = state
-  return shown
+  if (state) item.state = state
+  return item
 }
 
 /** The viewer's sessions, most recent first (GET /api/external/sessions). */
@@ -37,7 +37,7 @@ export const listSessions =
       limit: page.pageSize,
     })
     return {
-      sessions: items.map((view) => shownSession(view, clock)),
+      sessions: items.map((view) => sessionItem(view, clock)),
       ...paging(total, page),
     }
   }

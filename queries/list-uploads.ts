@@ -1,5 +1,5 @@
 import { indexFor, type UploadFilter } from './find-uploads.ts'
-import { shownUpload, type UploadUses } from './get-upload.ts'
+import { type UploadUses, uploadAnswer } from './get-upload.ts'
 
 /** Uploads that are not removed, the latest first (GET /api/external/rag/uploads). */
 export const listUploads =
@@ -15,12 +15,12 @@ export const listUploads =
       limit,
     })
     const ids = [...new Set(items.map(({ datastore_id }) => datastore_id))]
-    const found = new Map(
+    const byId = new Map(
       await Promise.all(ids.map(async (id) => [id, await datastores.get(id)] as const)),
     )
     const nameless = { display_name: '' }
     return {
-      uploads: items.map((view) => shownUpload(view, found.get(view.datastore_id) ?? nameless)),
+      uploads: items.map((view) => uploadAnswer(view, byId.get(view.datastore_id) ?? nameless)),
       total,
       limit,
       offset,

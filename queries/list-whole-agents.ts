@@ -27,7 +27,10 @@ export const listWholeAgents =
     }
     const fitting = await firstPart(items, read, pageBytes)
     const fitted = fittedPage(page, items.length, fitting.length)
-    const shown = fitting.slice(0, fitted.pageSize)
-    return { agents: shown.flatMap((one) => (one ? wholeOf(one) : [])), ...paging(total, fitted) }
+    const agentsOfPage = fitting.slice(0, fitted.pageSize)
+    return {
+      agents: agentsOfPage.flatMap((view) => (view ? wholeOf(view) : [])),
+      ...paging(total, fitted),
+    }
   }
 export type ListWholeAgents = ReturnType<typeof listWholeAgents>

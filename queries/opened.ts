@@ -1,5 +1,5 @@
 import { readModels } from '../projections/all.ts'
-import { type ReadModel, shownDocument } from '../projections/projection.ts'
+import { publicDocument, type ReadModel } from '../projections/projection.ts'
 import type { EventTable } from '../src/domain/aggregate.ts'
 import { eventsByCategory } from '../src/domain/categories.ts'
 import { ownerOf } from '../src/domain/event.ts'
@@ -55,7 +55,7 @@ export const opener = (open: Vault['open']) => {
     }
   }
 
-  const shown = async (
+  const openTexts = async (
     value: unknown,
     places: SealedPlaces | undefined,
     isOwn: (key: string) => boolean,
@@ -68,11 +68,11 @@ export const opener = (open: Vault['open']) => {
     }
     if ('items' in places)
       return Array.isArray(value)
-        ? Promise.all(value.map((one) => shown(one, places.items, isOwn, charge)))
+        ? Promise.all(value.map((item) => openTexts(item, places.items, isOwn, charge)))
         : value
     const entries = Object.entries(value).map(async ([name, part]) => [
       name,
-      await shown(part, places.fields.get(name), isOwn, charge),
+      await openTexts(part, places.fields.get(name), isOwn, charge),
     ])
     return Object.fromEntries(await Promise.all(entries))
   }
@@ -83,14 +83,14 @@ export const opener = (open: Vault['open']) => {
       const { stream, type, data } = event
       const owner = ownerOf(event)
       const isOwn = (key: string) => isKeyOf(owner, key) || key === keyOfStream(stream)
-      return shown(data, placesByType.get(type), isOwn, charge)
+      return openTexts(data, placesByType.get(type), isOwn, charge)
     },
     /** A document of a read model, in the form in which that is shown. */
     async document(model: ReadModel, document: Document, charge: Charge = free): Promise<Document> {
       const owner = document.organization_id
       const isOwn = (key: string) => typeof owner === 'string' && isKeyOf(owner, key)
-      return (await shown(
-        shownDocument(model, document),
+      return (await openTexts(
+        publicDocument(model, document),
         placesByModel.get(model),
         isOwn,
         charge,

@@ -12,12 +12,12 @@ export const paging = (total: number, { page, pageSize }: Page) => ({
 })
 
 /**
- * The page that holds what fits, where not all of a page's items do: a smaller page that begins at
- * the same item, so that going on by its number and size misses nothing.
+ * The page for the items that fit into an answer. If fewer fit than were read, a smaller page that
+ * begins at the same item: clients continue by its number and size without missing an item.
  */
-export const fittedPage = (asked: Page, found: number, fitting: number): Page => {
-  if (fitting >= found) return asked
+export const fittedPage = (requested: Page, count: number, fitting: number): Page => {
+  if (fitting >= count) return requested
   let pageSize = fitting
-  while (skipTo(asked) % pageSize !== 0) pageSize--
-  return { page: skipTo(asked) / pageSize + 1, pageSize }
+  while (skipTo(requested) % pageSize !== 0) pageSize--
+  return { page: skipTo(requested) / pageSize + 1, pageSize }
 }

@@ -2,7 +2,10 @@ import { consistencyProof } from '../src/transparency/proofs.ts'
 import { outsideHistory } from './outside-history.ts'
 import type { ReadTree } from './read-tree.ts'
 
-/** Proves that the history of `upTo` events (default: all) begins with that of `from` events. @throws invalid_query */
+/**
+ * Proves that the history of `upTo` events (default: all) begins with that of `from` events.
+ * @throws invalid_query
+ */
 export const proveConsistency =
   (readTree: ReadTree) => async (organizationId: string, from: number, upTo?: number) => {
     const tree = await readTree(organizationId)

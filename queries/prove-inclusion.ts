@@ -2,7 +2,10 @@ import { inclusionProof } from '../src/transparency/proofs.ts'
 import { outsideHistory } from './outside-history.ts'
 import type { ReadTree } from './read-tree.ts'
 
-/** Proves that an event is in the tree of the first `upTo` events (default: all). @throws invalid_query */
+/**
+ * Proves that an event is in the tree of the first `upTo` events (default: all).
+ * @throws invalid_query
+ */
 export const proveInclusion =
   (readTree: ReadTree) => async (organizationId: string, index: number, upTo?: number) => {
     const tree = await readTree(organizationId)

@@ -54,8 +54,8 @@ export const readEvents = ({ eventsAt, eventIndex, readHistory }: Uses) => {
     if (next >= to) return
     const after = open?.positions.at(-1) ?? START
     for await (const { events } of readHistory({ organizationId, after })) {
-      const asked = events.slice(Math.max(0, from - next), to - next)
-      if (asked.length > 0) yield asked
+      const slice = events.slice(Math.max(0, from - next), to - next)
+      if (slice.length > 0) yield slice
       next += events.length
       if (next >= to) return
     }

@@ -6,7 +6,7 @@ import type { View } from '../src/ports/views.ts'
 /** How many stretches are looked up at once. */
 const page = 16
 
-export type AskedHistory = {
+export type HistoryQuery = {
   organizationId: string
   /** Exclusive; START (-1) for the beginning. Need not be the position of an event. */
   after: Position
@@ -52,14 +52,14 @@ async function* stretches(
 }
 
 const inTime =
-  ({ from, to }: AskedHistory) =>
+  ({ from, to }: HistoryQuery) =>
   (event: RecordedEvent): boolean => {
     if (from === undefined && to === undefined) return true
     const at = timeOf(event)
     return at !== undefined && at >= (from ?? at) && (to === undefined || at < to)
   }
 
-const outOfTime = ({ from, to }: AskedHistory, { since, until }: EventIndexView): boolean =>
+const outOfTime = ({ from, to }: HistoryQuery, { since, until }: EventIndexView): boolean =>
   (from !== undefined && until < from) || (to !== undefined && since >= to)
 
 /**
@@ -68,18 +68,18 @@ const outOfTime = ({ from, to }: AskedHistory, { since, until }: EventIndexView)
  * for in the whole log. Pulled: it holds one batch.
  */
 export const readHistory = ({ store, eventIndex, indexed }: Uses) =>
-  async function* (asked: AskedHistory): AsyncGenerator<Looked> {
-    const { organizationId, after } = asked
+  async function* (query: HistoryQuery): AsyncGenerator<Looked> {
+    const { organizationId, after } = query
     const end = await store.head()
-    const head = asked.upTo === undefined ? end : earliest(asked.upTo, end)
+    const head = query.upTo === undefined ? end : earliest(query.upTo, end)
     // What is indexed meanwhile is found in the log: it would come twice.
     const reach = earliest(indexed(), head)
-    const wanted = inTime(asked)
+    const wanted = inTime(query)
 
     async function* positions(): AsyncGenerator<readonly Position[]> {
       for await (const stretch of stretches(eventIndex, organizationId, { after, upTo: reach })) {
-        if (outOfTime(asked, stretch)) continue
-        const some = stretch.positions.filter((one) => one > after && one <= reach)
+        if (outOfTime(query, stretch)) continue
+        const some = stretch.positions.filter((position) => position > after && position <= reach)
         if (some.length > 0) yield some
       }
     }

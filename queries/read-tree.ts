@@ -18,17 +18,16 @@ type Trees = View<TreeView | NodesView>
 type Uses = { transparency: Trees; platformTransparency: Trees }
 
 /**
- * The Merkle tree of an organization, or of the platform, as far as it is folded when this is asked;
- * a tree of any earlier size is a part of it. Costs as many documents as are asked for, whatever its
- * size.
+ * The Merkle tree of an organization, or of the platform, as far as it is folded. It contains the
+ * tree of any earlier size. Its cost is the number of documents read, regardless of its size.
  */
 export const readTree =
   ({ platformTransparency, ...organizations }: Uses) =>
   async (organizationId: string): Promise<Tree> => {
     const ofPlatform = organizationId === platformId
     const transparency = ofPlatform ? platformTransparency : organizations.transparency
-    const found = await transparency.get(organizationId)
-    const { size, edge } = found && 'size' in found ? found : emptyTree
+    const tree = await transparency.get(organizationId)
+    const { size, edge } = tree && 'size' in tree ? tree : emptyTree
     const chunks = new Map<string, Promise<NodesView>>()
 
     const read = async (level: number, n: number): Promise<NodesView> => {

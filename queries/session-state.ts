@@ -17,8 +17,7 @@ export const elapsedOf = ({ run_id, started_at }: SessionRun, clock: SessionCloc
   clock.elapsedHere(run_id) ?? sinceStored(clock, started_at)
 
 /**
- * What a list tells of the turn of a session that is under way or waits for somebody; nothing where
- * none does.
+ * The state of a session's running or paused turn, for lists; without one, no fields.
  */
 export const stateOf = (
   run: SessionRun | null,

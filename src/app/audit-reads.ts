@@ -4,13 +4,13 @@ import { transparency } from '../../projections/transparency.ts'
 import { usage } from '../../projections/usage.ts'
 import { exportLines } from '../../queries/export-lines.ts'
 import { findPosition } from '../../queries/find-position.ts'
-import { type AskedChanges, getChanges } from '../../queries/get-changes.ts'
+import { type ChangesQuery, getChanges } from '../../queries/get-changes.ts'
 import { getCheckpoint } from '../../queries/get-checkpoint.ts'
 import { getEntries } from '../../queries/get-entries.ts'
 import { getState, type Moment } from '../../queries/get-state.ts'
 import { getTile } from '../../queries/get-tile.ts'
-import { type AskedUsage, getUsage } from '../../queries/get-usage.ts'
-import { type AskedEvents, listEvents } from '../../queries/list-events.ts'
+import { getUsage, type UsageQuery } from '../../queries/get-usage.ts'
+import { type EventsQuery, listEvents } from '../../queries/list-events.ts'
 import { opener } from '../../queries/opened.ts'
 import { proveConsistency } from '../../queries/prove-consistency.ts'
 import { proveInclusion } from '../../queries/prove-inclusion.ts'
@@ -118,7 +118,7 @@ export const auditReads = (uses: Uses) => {
 
   return {
     answers: {
-      async events(asked: AskedEvents & { limit: number }) {
+      async events(asked: EventsQuery & { limit: number }) {
         await indexFolded()
         return listing.page(asked)
       },
@@ -127,11 +127,11 @@ export const auditReads = (uses: Uses) => {
         const { position, total, page, named } = await stating(organizationId, view, moment)
         return { position, total, ...(await page(after, limit)), ...named }
       },
-      async changes(asked: AskedChanges) {
+      async changes(asked: ChangesQuery) {
         await indexFolded()
         return changing(asked)
       },
-      async usage(asked: AskedUsage) {
+      async usage(asked: UsageQuery) {
         await folded(usage.name)
         return summing(asked)
       },
@@ -165,7 +165,7 @@ export const auditReads = (uses: Uses) => {
       },
     },
     streams: {
-      async eventLines(asked: AskedEvents & { limit?: number | undefined }) {
+      async eventLines(asked: EventsQuery & { limit?: number | undefined }) {
         await indexFolded()
         return { head: undefined, parts: linesOf(listing.all(asked)) }
       },

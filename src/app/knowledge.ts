@@ -90,7 +90,7 @@ export const knowledgePart = async (uses: Uses) => {
       embedder,
       followUpload,
       waitForPosition,
-      worked: (organizationId, id) => indexing.add(organizationId, [id]),
+      onDone: (organizationId, id) => indexing.add(organizationId, [id]),
       findRequestId,
       leases,
       clock,
@@ -110,7 +110,7 @@ export const knowledgePart = async (uses: Uses) => {
     clearDatastore: commands.clearDatastore,
     waitForPosition,
     head,
-    worked: (organizationId, id) => embedding?.add(organizationId, [id]),
+    onDone: (organizationId, id) => embedding?.add(organizationId, [id]),
     findRequestId,
     leases,
     clock,
@@ -124,7 +124,7 @@ export const knowledgePart = async (uses: Uses) => {
     reader,
     followUpload,
     waitForPosition,
-    worked(organizationId, id) {
+    onDone(organizationId, id) {
       indexing.add(organizationId, [id])
       embedding?.add(organizationId, [id])
     },

@@ -72,7 +72,7 @@ export const keyUsageMeter = ({
   const write = async (due: readonly [keyId: string, count: Count][]): Promise<void> => {
     for (const [keyId] of due) counts.delete(keyId)
     for (let n = 0; n < due.length; n += atOnce)
-      await Promise.all(due.slice(n, n + atOnce).map((one) => writeOne(...one)))
+      await Promise.all(due.slice(n, n + atOnce).map((entry) => writeOne(...entry)))
   }
 
   /** Writes the counts so far; a count that cannot be written is kept for the next time. */
@@ -85,12 +85,12 @@ export const keyUsageMeter = ({
   const due = (): [string, Count][] => {
     const before = clock.monotonic() - everyMs
     const most = Math.max(atOnce, Math.ceil(counts.size / moments))
-    const found: [string, Count][] = []
-    for (const one of counts) {
-      if (found.length === most || one[1].since > before) break
-      found.push(one)
+    const entries: [string, Count][] = []
+    for (const entry of counts) {
+      if (entries.length === most || entry[1].since > before) break
+      entries.push(entry)
     }
-    return found
+    return entries
   }
 
   const stop = every(() => {

@@ -51,8 +51,8 @@ export const minuteMeter = <Item extends { call: Call }>(options: Options<Item>)
   let kindsOfAll = 0
 
   const write = (record: Promise<void>): void => {
-    const written = record.finally(() => writing.delete(written))
-    writing.add(written)
+    const pending = record.finally(() => writing.delete(pending))
+    writing.add(pending)
   }
 
   const settleKind = ({ kinds }: Organization<Item>, name: string, kind: Kind<Item>): void => {

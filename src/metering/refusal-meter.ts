@@ -27,7 +27,7 @@ export type Refused = {
   askedFor: string | undefined
 }
 
-const told = ({ code, status, method, route }: Refused) => ({ code, status, method, route })
+const refusalData = ({ code, status, method, route }: Refused) => ({ code, status, method, route })
 
 /**
  * Records refused access as events: per key, kind (code and route) and minute, the first refusal as
@@ -48,11 +48,11 @@ export const refusalMeter = (options: Options) => {
     groupOf: ({ code }) => code,
     recordFirst(refused) {
       const { askedFor, call } = refused
-      const data = { ...told(refused), ...(askedFor === undefined ? {} : { askedFor }) }
+      const data = { ...refusalData(refused), ...(askedFor === undefined ? {} : { askedFor }) }
       return write({ type: 'AccessRefused', data }, call)
     },
     recordMore: (last, count) =>
-      write({ type: 'AccessRefusedAgain', data: { ...told(last), ...count } }, last.call),
+      write({ type: 'AccessRefusedAgain', data: { ...refusalData(last), ...count } }, last.call),
     recordSummary({ organizationId }, count, codes) {
       const call = systemCall(clock.id(), clock.now(), organizationId)
       return write({ type: 'AccessRefusalsSummarized', data: { ...count, codes } }, call)

@@ -31,7 +31,7 @@ type Uses = {
   followUpload: FollowUploadCommands
   waitForPosition: WaitForPosition
   /** Called when the lease of an upload is released: another worker may be waiting for it. */
-  worked(organizationId: string, uploadId: string): void
+  onDone(organizationId: string, uploadId: string): void
   /** The request that an upload came with, for the log. */
   findRequestId(id: string): Promise<string | undefined>
   leases: Leases
@@ -83,9 +83,9 @@ export const embedUploads = (uses: Uses) => {
     const vectorsBlob = await stored.nameOf(createHash('sha256').update(blob).digest('hex'))
     if (view.vectors_blob && view.vectors_blob !== vectorsBlob)
       await stored.remove(view.vectors_blob)
-    const { one, call } = subject(view)
+    const { upload, call } = subject(view)
     const { wanted, position } = await followUpload.embed(
-      one,
+      upload,
       {
         model: embedder.name,
         dimensions: vectors[0]?.length ?? 0,
@@ -117,7 +117,7 @@ export const embedUploads = (uses: Uses) => {
     if (!view?.shown || view.status !== 'completed' || (await isDone(view))) return
     const lease = { leases, name: `upload:${id}`, holder: `${node}/vectors` }
     await withLease(lease, () => embed(view).catch((err: unknown) => excused(id, err)))
-    uses.worked(view.organization_id, id)
+    uses.onDone(view.organization_id, id)
   }
 
   const queue = workQueue({ work, log, findRequestId, most, what: 'embedding an upload' })

@@ -60,7 +60,7 @@ type Uses = {
   maxBytes?: number | undefined
 }
 
-/** Milliseconds since an attempt began, also in an earlier process. */
+/** Milliseconds since the attempt started, also in an earlier process. */
 type Elapsed = () => number
 
 type Completed = ContentEvent<'ContentCompleted'>['data']
@@ -82,7 +82,7 @@ export const generateContent = (uses: Uses) => {
   const { contents, provider, blobs, vault } = uses
   const { startContent, reserveContentCredits, submitContent, finishContent } = uses
   const { leases, clock, node, log, pollMs = 1_000, maxBytes = mostBytes } = uses
-  const woken = new Map<string, () => void>()
+  const wakers = new Map<string, () => void>()
   let stopped = false
 
   const callFor = ({ id, organization_id }: ContentView) =>
@@ -96,7 +96,7 @@ export const generateContent = (uses: Uses) => {
     if (!stopped)
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, pollMs)
-        woken.set(id, () => {
+        wakers.set(id, () => {
           clearTimeout(timer)
           resolve()
         })
@@ -104,7 +104,11 @@ export const generateContent = (uses: Uses) => {
     if (stopped) throw new Stopped()
   }
 
-  const patiently = async <T>(id: string, elapsed: Elapsed, work: () => Promise<T>): Promise<T> => {
+  const retryUnavailable = async <T>(
+    id: string,
+    elapsed: Elapsed,
+    work: () => Promise<T>,
+  ): Promise<T> => {
     for (;;) {
       try {
         return await work()
@@ -116,17 +120,18 @@ export const generateContent = (uses: Uses) => {
     }
   }
 
-  const over = async (
+  const awaitPrediction = async (
     view: ContentView,
     { attempt, predictionId }: ContentAttempt,
-    asked: GenerationInput,
+    generation: GenerationInput,
     elapsed: Elapsed,
   ) => {
     const { id } = view
-    const create = () => provider.create(asked, reservationOf(id, attempt), uses.webhookOf?.(id))
-    const poll = (known: string) => () => provider.poll(known, asked)
+    const create = () =>
+      provider.create(generation, reservationOf(id, attempt), uses.webhookOf?.(id))
+    const poll = (known: string) => () => provider.poll(known, generation)
     const first = predictionId === null ? create : poll(predictionId)
-    let prediction: Prediction = await patiently(id, elapsed, first)
+    let prediction: Prediction = await retryUnavailable(id, elapsed, first)
     if (predictionId === null) {
       const submission = { contentId: id, predictionId: prediction.id }
       await submitContent(submission, callFor(view))
@@ -137,27 +142,27 @@ export const generateContent = (uses: Uses) => {
         throw timedOut
       }
       await pause(id)
-      prediction = await patiently(id, elapsed, poll(prediction.id))
+      prediction = await retryUnavailable(id, elapsed, poll(prediction.id))
     }
     if (prediction.status !== 'succeeded')
       throw new ProviderFault(prediction.error ?? 'The provider canceled the generation')
     return prediction
   }
 
-  const made = async (
+  const generateOutput = async (
     view: ContentView,
-    taken: ContentAttempt,
+    attempt: ContentAttempt,
     elapsed: Elapsed,
   ): Promise<Completed> => {
     const input = await vault.open(view.input)
     if (input === undefined) throw new ProviderFault(erased)
-    const asked = { contentType: view.requested, input: JSON.parse(input) }
-    const prediction = await over(view, taken, asked, elapsed)
-    if (await uses.storage.isFull(view.organization_id, taken.payerId))
+    const generation = { contentType: view.requested, input: JSON.parse(input) }
+    const prediction = await awaitPrediction(view, attempt, generation, elapsed)
+    if (await uses.storage.isFull(view.organization_id, attempt.payerId))
       throw refusal('storage_quota_exceeded')
-    const { hash, size, mediaType } = await patiently(view.id, elapsed, async () => {
-      const output = await provider.output(prediction, asked)
-      const { bytes, mediaType } = await checkOutput(output, asked)
+    const { hash, size, mediaType } = await retryUnavailable(view.id, elapsed, async () => {
+      const output = await provider.output(prediction, generation)
+      const { bytes, mediaType } = await checkOutput(output, generation)
       return { ...(await filesOf(view).put(bytes, maxBytes)), mediaType }
     })
     return {
@@ -167,7 +172,7 @@ export const generateContent = (uses: Uses) => {
       size,
       mediaType,
       processingTimeMs: elapsed(),
-      charge: taken.reserved,
+      charge: attempt.reserved,
     }
   }
 
@@ -179,20 +184,20 @@ export const generateContent = (uses: Uses) => {
     return undefined
   }
 
-  const taken = async (
+  const runAttempt = async (
     view: ContentView,
-    generation: ContentAttempt,
+    contentAttempt: ContentAttempt,
     call: Call,
   ): Promise<void> => {
     const { id, retry_count, started_at } = view
-    const { attempt, payerId, reserved } = generation
+    const { attempt, payerId, reserved } = contentAttempt
     const isSeen = retry_count === attempt && started_at !== null
     const elapsed = stopwatch(clock, isSeen ? sinceStored(clock, started_at) : 0)
     const finish = (end: Parameters<typeof finishContent>[0]['end']) =>
       finishContent({ contentId: id, attempt, payerId, end }, callFor(view))
     try {
       await reserveContentCredits({ contentId: id, attempt, payerId, reserved }, call)
-      const completed = await made(view, generation, elapsed)
+      const completed = await generateOutput(view, contentAttempt, elapsed)
       const { erased } = await finish({ completed })
       if (erased) await filesOf(view).remove(completed.hash)
     } catch (error) {
@@ -201,18 +206,18 @@ export const generateContent = (uses: Uses) => {
       if (!errorMessage) throw error
       await finish({ failed: { errorMessage, processingTimeMs: elapsed() } })
     } finally {
-      woken.delete(id)
+      wakers.delete(id)
     }
   }
 
-  /** The view tells what to do; how far it has come is read from the item's stream. */
+  /** The view lists open items; the item's stream has the progress. */
   const generate = async (id: string): Promise<void> => {
     const view = await contents.get(id)
     if (!view?.open) return
     await withLease({ leases, name: `content:${id}`, holder: node }, async () => {
       const call = callFor(view)
-      const generation = await startContent({ contentId: id }, call)
-      if (generation) await taken(view, generation, call)
+      const contentAttempt = await startContent({ contentId: id }, call)
+      if (contentAttempt) await runAttempt(view, contentAttempt, call)
     })
   }
 
@@ -237,7 +242,7 @@ export const generateContent = (uses: Uses) => {
     /** How many contents wait or are worked on. */
     length: queue.length,
     /** The provider reports that an item has ended: it is polled now. */
-    wake: (contentId: string): void => woken.get(contentId)?.(),
+    wake: (contentId: string): void => wakers.get(contentId)?.(),
     /**
      * Queues all open items, also those of a process that has died; called at the start and
      * periodically.
@@ -249,7 +254,7 @@ export const generateContent = (uses: Uses) => {
     async stop(): Promise<void> {
       watching.unsubscribe()
       stopped = true
-      for (const wake of woken.values()) wake()
+      for (const wake of wakers.values()) wake()
       await queue.stop()
     },
   }

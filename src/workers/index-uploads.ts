@@ -42,7 +42,7 @@ type Uses = {
   /** The position of the last event. */
   head(): Promise<Position>
   /** Called when the work on an upload is done. */
-  worked(organizationId: string, uploadId: string): void
+  onDone(organizationId: string, uploadId: string): void
   /** The request that an upload came with, for the log. */
   findRequestId(id: string): Promise<string | undefined>
   leases: Leases
@@ -71,82 +71,82 @@ export const indexUploads = (uses: Uses) => {
   }
 
   const erase = async (view: UploadView): Promise<void> => {
-    const { one, call } = subject(view)
+    const { upload, call } = subject(view)
     const { remove } = blobsOf(view)
     if (view.chunks_blob) await remove(view.chunks_blob)
     if (view.vectors_blob) await remove(view.vectors_blob)
     if (view.next_chunks_blob) await remove(view.next_chunks_blob)
     for (const blob of view.stale_blobs ?? []) await remove(blob)
     if (await isUnused(view.blob)) await remove(view.blob)
-    await followUpload.erase(one, call)
+    await followUpload.erase(upload, call)
   }
 
-  const fail = (one: FollowedUpload, reason: string, call: Call) =>
-    followUpload.fail(one, { reason, reader: readerVersion }, call)
+  const fail = (upload: FollowedUpload, reason: string, call: Call) =>
+    followUpload.fail(upload, { reason, reader: readerVersion }, call)
 
   const index = async (view: UploadView): Promise<void> => {
-    const { one, call } = subject(view)
+    const { upload, call } = subject(view)
     if (interrupted.delete(view.upload_id) || view.status === 'indexing')
-      await followUpload.requeue(one, call)
+      await followUpload.requeue(upload, call)
     const bytes = await blobsOf(view).get(view.blob)
     if (!bytes) {
       if (sinceStored(clock, view.uploaded_at) < arrivalMs) return
-      await fail(one, 'The file did not arrive whole: upload it again', call)
+      await fail(upload, 'The file did not arrive whole: upload it again', call)
       return
     }
-    const document = { bytes, fileType: view.file_type, uploadId: one.uploadId }
+    const document = { bytes, fileType: view.file_type, uploadId: upload.uploadId }
     const read = await followUpload
-      .start(one, call)
+      .start(upload, call)
       .then(() => reader.read(document))
       .finally(() => bytes.destroy())
     if ('failed' in read) {
-      await fail(one, read.failed, call)
+      await fail(upload, read.failed, call)
       return
     }
     const { uploaded_by: userId } = view
     if (userId !== undefined && (await uses.storage.isFull(view.organization_id, userId))) {
-      await fail(one, refusalWords.storage_quota_exceeded, call)
+      await fail(upload, refusalWords.storage_quota_exceeded, call)
       return
     }
-    const made = {
+    const chunks = {
       ...(await chunksOf(view, read)),
       reader: readerVersion,
       ...(read.warnings.length > 0 && { warnings: [...read.warnings] }),
     }
-    const { events } = await followUpload.index(one, made, call)
+    const { events } = await followUpload.index(upload, chunks, call)
     if (events.length === 0) return
     await blobsOf(view).put(read.lines)
-    const done = await followUpload.complete(one, subject(view).call)
+    const done = await followUpload.complete(upload, subject(view).call)
     const removed = done.events.filter(({ type }) => type === 'UploadRemoved')
     await waitForPosition(done.position)
     for (const { data } of removed) queue.add(view.organization_id, data.uploadId)
   }
 
-  const stepsOf = async (view: UploadView): Promise<void> => {
+  const advance = async (view: UploadView): Promise<void> => {
     if (!view.shown) return erase(view)
     const datastore = await datastores.get(view.datastore_id)
     if (datastore?.shown) return index(view)
-    const { one, call } = subject(view)
-    await waitForPosition((await removeDatastoreFile(one, call)).position)
-    queue.add(view.organization_id, one.uploadId)
+    const { upload, call } = subject(view)
+    await waitForPosition((await removeDatastoreFile(upload, call)).position)
+    queue.add(view.organization_id, upload.uploadId)
   }
 
-  const damaged = async (view: UploadView): Promise<void> => {
-    const { one, call } = subject(view)
-    await fail(one, damagedFile, call)
+  const failDamaged = async (view: UploadView): Promise<void> => {
+    const { upload, call } = subject(view)
+    await fail(upload, damagedFile, call)
   }
 
   const work = async (id: string): Promise<void> => {
     const view = await uploads.get(id)
     if (!view?.open) return
     try {
-      await withLease({ leases, name: `upload:${id}`, holder: node }, () => stepsOf(view))
+      await withLease({ leases, name: `upload:${id}`, holder: node }, () => advance(view))
     } catch (error) {
       if (error instanceof ReaderClosed) return
-      if (error instanceof SealBroken && view.shown) return damaged(view)
+      if (error instanceof SealBroken && view.shown) return failDamaged(view)
       throw error
     }
-    uses.worked(view.organization_id, id)
+    uses.onDone(view.organization_id, id)
   }
 
   const queue = workQueue({

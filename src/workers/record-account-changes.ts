@@ -11,11 +11,11 @@ import { START, StoreUnavailable } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { View, WaitForPosition } from '../ports/views.ts'
 
-/** How many changes are looked up together, and how often in one run. */
+/** Changes read together, and the number of such reads in one run. */
 const page = 100
 const pages = 10
-/** How many memberships are told at once. */
-const atOnce = 10
+/** Memberships recorded concurrently. */
+const concurrency = 10
 
 type Uses = {
   accountChanges: View<AccountChangeView | MembershipsView>
@@ -25,38 +25,37 @@ type Uses = {
   log: Log
 }
 
-type Told = { upTo: Position; left: number }
+type Progress = { upTo: Position; left: number }
 
 /**
- * What the platform does to a user (credits, plan, identity) is told in the history of every
- * organization of which the user was an active member then. What is still to be told is read off a
- * view, so that a run goes on where the last one, or another process, has ended. Changes of one
- * membership are told in the order of the log: one that cannot be told keeps the later ones of that
- * membership waiting, and no others. The work answers when a run is done. @throws StoreUnavailable
+ * Records changes of accounts by the platform (credits, plan, identity) in the histories of the
+ * organizations of which the user was then an active member. Changes of one membership are
+ * recorded in the order of the log: a failure delays the later changes of that membership only.
+ * Resolves at the end of a run; another run or process continues. @throws StoreUnavailable
  */
 export const recordAccountChanges = (uses: Uses) => {
   const { accountChanges, recordAccountChange, waitForPosition, clock, log } = uses
 
-  const tell = async (view: AccountChangeView): Promise<Position> => {
+  const recordChange = async (view: AccountChangeView): Promise<Position> => {
     const { organization_id, user_id: userId, event_id: eventId, position, at, change } = view
-    // Who asked the platform, and under which request, is the platform's: the event stands for it.
+    // The actor and the request stay in the platform's history; the event id refers to them.
     const call = {
       ...systemCall(eventId, clock.now(), organization_id),
       scope: `account change ${eventId}`,
     }
-    const told = await recordAccountChange({ userId, eventId, position, at, change }, call)
-    return told.position
+    const result = await recordAccountChange({ userId, eventId, position, at, change }, call)
+    return result.position
   }
 
   /**
-   * Answers up to where the log tells of them (START: of none), and how many could not be told: where
-   * one cannot, none after it is. @throws StoreUnavailable
+   * Returns the position of the last recorded change (START: none), and the number of changes left
+   * after a failure. @throws StoreUnavailable
    */
-  const tellInOrder = async (changes: readonly AccountChangeView[]): Promise<Told> => {
+  const recordInOrder = async (changes: readonly AccountChangeView[]): Promise<Progress> => {
     let upTo: Position = START
     for (const [n, change] of changes.entries())
       try {
-        upTo = latest(upTo, await tell(change))
+        upTo = latest(upTo, await recordChange(change))
       } catch (err) {
         if (err instanceof StoreUnavailable) throw err
         const { organization_id, event_id } = change
@@ -66,8 +65,8 @@ export const recordAccountChanges = (uses: Uses) => {
     return { upTo, left: 0 }
   }
 
-  /** `stuck` are the memberships of which one change could not be told in this run. */
-  const tellAll = async (changes: readonly AccountChangeView[], stuck: Set<string>) => {
+  /** `stuck`: memberships with a change that could not be recorded in this run. */
+  const recordAll = async (changes: readonly AccountChangeView[], stuck: Set<string>) => {
     const memberships = new Map<string, AccountChangeView[]>()
     let left = 0
     for (const change of changes) {
@@ -79,14 +78,14 @@ export const recordAccountChanges = (uses: Uses) => {
     }
     const waiting = [...memberships]
     let upTo: Position = START
-    for (let n = 0; n < waiting.length; n += atOnce) {
-      const telling = waiting.slice(n, n + atOnce).map(async ([membership, own]) => {
-        const told = await tellInOrder(own)
-        if (told.left > 0) stuck.add(membership)
-        left += told.left
-        upTo = latest(upTo, told.upTo)
+    for (let n = 0; n < waiting.length; n += concurrency) {
+      const recordings = waiting.slice(n, n + concurrency).map(async ([membership, own]) => {
+        const progress = await recordInOrder(own)
+        if (progress.left > 0) stuck.add(membership)
+        left += progress.left
+        upTo = latest(upTo, progress.upTo)
       })
-      await Promise.all(telling)
+      await Promise.all(recordings)
     }
     return { upTo, left }
   }
@@ -96,9 +95,9 @@ export const recordAccountChanges = (uses: Uses) => {
     const find = { index: 'untold', equals: [true], limit: page }
     for (let n = 0, skip = 0; n < pages; n++) {
       const { items } = await accountChanges.find({ ...find, skip })
-      const { upTo, left } = await tellAll(items.filter(isUntold), stuck)
+      const { upTo, left } = await recordAll(items.filter(isUntold), stuck)
       if (items.length < page) return
-      // What was told leaves the view; what could not be stays there, before the rest.
+      // Recorded changes leave the view; failed ones stay in it, before the rest.
       skip += left
       if (upTo !== START) await waitForPosition(upTo)
     }

@@ -28,11 +28,11 @@ type Uses = {
   node: string
   /** Whether a run is running or waiting in this process. */
   isLive(runId: string): boolean
-  /** For how many milliseconds a run has been under way here; undefined: it is not. */
+  /** Milliseconds that a run has taken in this process; undefined: it does not run here. */
   elapsedHere(runId: string): number | undefined
   /** Cancels a run of this process. */
   stop(runId: string): void
-  /** Goes on with runs whose process is gone, or closes them. */
+  /** Resumes runs of dead processes, or closes them. */
   orphanRuns: Pick<OrphanRuns, 'resume'>
   endRun: EndRunCommand
   costOf: RecordedCost
@@ -42,9 +42,9 @@ type Uses = {
 }
 
 /**
- * Goes on with runs whose process has died, queues again those it had queued, ends those that
- * cannot go on (`interrupted`) and runs that took longer than 30 minutes, and releases credits
- * reserved for runs that have ended or never began.
+ * Resumes runs of dead processes, queues their queued runs again, and ends those that cannot be
+ * resumed (`interrupted`) and runs that took longer than 30 minutes. Releases credits reserved for
+ * runs that have ended or never began.
  */
 export const recoverRuns = (uses: Uses) => {
   const { runs, leases, clock, node, isLive, elapsedHere, stop, endRun, costOf, orphanRuns, log } =
@@ -69,7 +69,7 @@ export const recoverRuns = (uses: Uses) => {
     stop(runId)
   }
 
-  /** Each process times its own runs. One that no process has is timed by its events. */
+  /** Each process times its own runs. Runs without a process are timed by their events. */
   const openRuns = async (certain: boolean) => {
     const left: RunView[] = []
     const look = async (run: RunView): Promise<void> => {

@@ -10,7 +10,7 @@ import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
 import { skipUnreadable } from './skip-unreadable.ts'
 
-/** How many reservations are looked at in one pass: runs that wait keep theirs for weeks. */
+/** Reservations checked in one pass: paused runs keep theirs for weeks. */
 export const mostLookedAt = 500
 const accountsAtOnce = 100
 
@@ -29,22 +29,22 @@ type Uses = {
 type Settled = { charge: number; organizationId: string | undefined }
 
 /**
- * Where a round over all accounts goes on: that many accounts are done, and of the next one that
- * many reservations.
+ * Where a round over all accounts continues: the number of finished accounts, and of finished
+ * reservations of the next account.
  */
 const start = { accounts: 0, reservations: 0 }
 
 /**
- * Releases credits that are reserved for runs that have ended or never began. A pass looks at some
- * of the reservations, the next one at those that follow. A reservation is released only when two
- * rounds find it: a run that is just beginning reserves before its view shows it.
+ * Releases credits reserved for runs that have ended or never began. Each pass checks the next
+ * reservations. A reservation is released only after two rounds, since a starting run reserves
+ * before its view shows it.
  */
 export const releaseReservations = (uses: Uses) => {
   const { runs, contents, accounts, isLive, settleReservation, clock, log } = uses
   let place = start
-  /** What the last round found, and this one so far. */
+  /** Reservations to release, found by the last round and so far by this one. */
   let suspects = new Set<string>()
-  let found = new Set<string>()
+  let candidates = new Set<string>()
 
   /**
    * The charge of a reservation that nothing else will settle, and whose history tells so;
@@ -67,7 +67,7 @@ export const releaseReservations = (uses: Uses) => {
   const look = async (userId: string, runId: string, certain: boolean): Promise<void> => {
     const settled = await chargeOf(runId)
     if (!settled) return
-    found.add(runId)
+    candidates.add(runId)
     if (!certain && !suspects.has(runId)) return
     const { charge, organizationId } = settled
     const call = systemCall(runId, clock.now(), organizationId)
@@ -76,8 +76,8 @@ export const releaseReservations = (uses: Uses) => {
 
   const endRound = () => {
     place = start
-    suspects = found
-    found = new Set()
+    suspects = candidates
+    candidates = new Set()
   }
 
   /** `certain`: no other process is running, so that finding it once is enough. */

@@ -28,7 +28,7 @@ type Uses = {
   followUpload: Pick<FollowUploadCommands, 'reread' | 'replaceChunks' | 'fail' | 'retry'>
   waitForPosition: WaitForPosition
   /** Called when the work on an upload is done. */
-  worked(organizationId: string, uploadId: string): void
+  onDone(organizationId: string, uploadId: string): void
   /** The request that an upload came with, for the log. */
   findRequestId(id: string): Promise<string | undefined>
   leases: Leases
@@ -62,27 +62,27 @@ export const rereadUploads = (uses: Uses) => {
 
   /** Stores the chunks that the reader finds, unless they are as before. */
   const newChunks = async (view: UploadView): Promise<NewChunks> => {
-    const found = await read(view).catch(damaged)
-    if ('failed' in found) {
+    const document = await read(view).catch(damaged)
+    if ('failed' in document) {
       const upload_id = view.upload_id
-      log.warn({ upload_id, reason: found.failed }, 'a document cannot be read again')
+      log.warn({ upload_id, reason: document.failed }, 'a document cannot be read again')
       return {}
     }
-    const chunks = await chunksOf(view, found)
-    const hasWarnings = found.warnings.length > 0 || view.warnings !== undefined
-    const warnings = hasWarnings ? { warnings: [...found.warnings] } : {}
+    const chunks = await chunksOf(view, document)
+    const hasWarnings = document.warnings.length > 0 || view.warnings !== undefined
+    const warnings = hasWarnings ? { warnings: [...document.warnings] } : {}
     if (chunks.chunksBlob === view.chunks_blob) return warnings
-    const { one, call } = subject(view)
-    const { wanted } = await followUpload.reread(one, { reader: readerVersion, ...chunks }, call)
+    const { upload, call } = subject(view)
+    const { wanted } = await followUpload.reread(upload, { reader: readerVersion, ...chunks }, call)
     if (!wanted) return {}
-    await blobsOf(view).put(found.lines)
+    await blobsOf(view).put(document.lines)
     return { chunksBlob: chunks.chunksBlob, ...warnings }
   }
 
   const reread = async (view: UploadView): Promise<void> => {
     const replaced = { reader: readerVersion, ...(await newChunks(view)) }
-    const { one, call } = subject(view)
-    const { position } = await followUpload.replaceChunks(one, replaced, call)
+    const { upload, call } = subject(view)
+    const { position } = await followUpload.replaceChunks(upload, replaced, call)
     await waitForPosition(position)
     const { remove } = blobsOf(view)
     for (const blob of (await uploads.get(view.upload_id))?.stale_blobs ?? []) await remove(blob)
@@ -90,12 +90,12 @@ export const rereadUploads = (uses: Uses) => {
 
   /** Queues an upload that has failed, if it can be read now. */
   const retry = async (view: UploadView): Promise<void> => {
-    const found = await read(view).catch(damaged)
-    const { one, call } = subject(view)
+    const document = await read(view).catch(damaged)
+    const { upload, call } = subject(view)
     const { position } =
-      'failed' in found
-        ? await followUpload.fail(one, { reason: found.failed, reader: readerVersion }, call)
-        : await followUpload.retry(one, call)
+      'failed' in document
+        ? await followUpload.fail(upload, { reason: document.failed, reader: readerVersion }, call)
+        : await followUpload.retry(upload, call)
     await waitForPosition(position)
   }
 
@@ -112,7 +112,7 @@ export const rereadUploads = (uses: Uses) => {
       resting.set(id, true)
       throw error
     }
-    uses.worked(view.organization_id, id)
+    uses.onDone(view.organization_id, id)
   }
 
   const queue = workQueue({

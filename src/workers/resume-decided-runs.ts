@@ -16,7 +16,7 @@ type Uses = {
   approvals: View<ApprovalView>
   runs: View<RunView>
   expireApproval: ExpireApprovalCommand
-  /** Goes on with a run; one that cannot go on is closed. */
+  /** Resumes a run, or closes it if it cannot be resumed. */
   resumeOrClose: ResumeOrClose
   waitForPosition: WaitForPosition
   namesOf: RunNames
@@ -24,12 +24,12 @@ type Uses = {
   log: Log
 }
 
-/** How many calls are denied in one pass. */
+/** Calls denied in one pass. */
 const atOnce = 200
 
 const pending = { index: 'by_status', equals: ['pending'] }
 
-/** Denies calls that nobody decided on in time, and resumes their runs. */
+/** Denies expired calls, and resumes runs after a decision. */
 export const resumeDecidedRuns = (uses: Uses) => {
   const { approvals, runs, expireApproval, resumeOrClose, waitForPosition, clock, log } = uses
   /** Calls that could not be denied. */
@@ -45,9 +45,9 @@ export const resumeDecidedRuns = (uses: Uses) => {
       approval_id: approvalId,
       organization_id,
       session_id: sessionId,
-      ...one
+      ...approval
     } of await earliest()) {
-      if (one.expires_at > now.toISOString()) break
+      if (approval.expires_at > now.toISOString()) break
       const call = systemCall(approvalId, now, organization_id)
       await skipUnreadable(log, { approval_id: approvalId }, async () => {
         const expired = await expireApproval({ sessionId, approvalId }, call)
@@ -71,8 +71,8 @@ export const resumeDecidedRuns = (uses: Uses) => {
   return {
     pass,
     /**
-     * A pass, if the time of a call has come. Resolves with the time of the next call. One that
-     * cannot be denied is left to `pass`.
+     * Runs a pass once a call has expired. Resolves with the next expiry. A call that cannot be
+     * denied is left to `pass`.
      */
     async expire(): Promise<string | undefined> {
       const now = clock.now().toISOString()

@@ -19,8 +19,8 @@ export const storedUpload = ({ blobs, clock }: { blobs: SealedBlobs; clock: Cloc
   return {
     blobsOf,
     /** Its names for a command, and a call of the present time. */
-    subject: (view: UploadView): { one: FollowedUpload; call: Call } => ({
-      one: { uploadId: view.upload_id, datastoreId: view.datastore_id, filename: view.filename },
+    subject: (view: UploadView): { upload: FollowedUpload; call: Call } => ({
+      upload: { uploadId: view.upload_id, datastoreId: view.datastore_id, filename: view.filename },
       call: systemCall(view.upload_id, clock.now(), view.organization_id),
     }),
     /** The chunks that its document gave, as events name them. */

@@ -8,16 +8,17 @@ type Uses = {
 }
 
 /**
- * Stores the files of a request and enqueues them. Resolves before they are indexed. @throws what the command throws
+ * Stores the files of a request and enqueues them for indexing. Resolves before they are indexed.
+ * @throws the refusals of the command
  */
 export const uploadAndEnqueue =
   ({ uploadFiles, enqueue }: Uses): UploadFilesCommand =>
   async (upload, call) => {
-    const taken = await uploadFiles(upload, call)
+    const result = await uploadFiles(upload, call)
     enqueue(
       call.organizationId,
-      taken.uploads.map(({ uploadId }) => uploadId),
+      result.uploads.map(({ uploadId }) => uploadId),
     )
-    return taken
+    return result
   }
 export type UploadAndEnqueue = ReturnType<typeof uploadAndEnqueue>

@@ -5,12 +5,12 @@ type Options = {
   /** Works on one id. An error is logged, and the id is dropped until it is added again. */
   work(id: string): Promise<void>
   log: Log
-  /** The request that an id is of, for the log. */
+  /** The request of an id, for the log. */
   findRequestId?(id: string): Promise<string | undefined>
-  /** How many ids are worked on at once: in all, and of one organization. */
+  /** Ids in progress at once: in all, and of one organization. */
   most: number
   mostOfOne?: number
-  /** What the work is, for the log. */
+  /** The name of the work, for the log. */
   what: string
 }
 
@@ -24,7 +24,7 @@ const within = (ms: number, done: Promise<unknown>): Promise<unknown> =>
 export const workQueue = ({ work, log, findRequestId, most, mostOfOne, what }: Options) => {
   const queue = fairQueue<string>(most, mostOfOne)
   const busy = new Map<string, Promise<void>>()
-  /** Added while they were worked on. */
+  /** Ids added during their own work. */
   const again = new Map<string, string>()
   let stopped = false
 
@@ -35,7 +35,7 @@ export const workQueue = ({ work, log, findRequestId, most, mostOfOne, what }: O
     next()
   }
 
-  const ended = (id: string): void => {
+  const release = (id: string): void => {
     busy.delete(id)
     const organizationId = again.get(id)
     again.delete(id)
@@ -53,13 +53,13 @@ export const workQueue = ({ work, log, findRequestId, most, mostOfOne, what }: O
         })
         .finally(() => {
           leave()
-          ended(id)
+          release(id)
         })
       busy.set(id, done)
     }
   }
 
-  /** How many wait or are worked on. */
+  /** Ids that wait or are in progress. */
   const length = (): number => queue.length() + busy.size
 
   const allDone = async () => {
@@ -69,9 +69,9 @@ export const workQueue = ({ work, log, findRequestId, most, mostOfOne, what }: O
   return {
     add,
     length,
-    /** Resolves when nothing waits or is worked on, or after `withinMs`. */
+    /** Resolves when the queue is empty and idle, or after `withinMs`. */
     idle: (withinMs: number): Promise<unknown> => within(withinMs, allDone()),
-    /** Starts nothing more; resolves when the running work has ended, or after `withinMs`. */
+    /** Starts no more work; resolves when the running work has ended, or after `withinMs`. */
     async stop(withinMs = 2_000): Promise<void> {
       stopped = true
       queue.clear()

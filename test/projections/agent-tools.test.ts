@@ -4,8 +4,8 @@ import {
   agentServers,
   agentTools,
   serversOf,
-  shownServers,
-  shownTools,
+  serverViews,
+  toolViews,
   toolsOf,
 } from '../../projections/agent-tools.ts'
 import { agentEvents } from '../../src/domain/agent/events.ts'
@@ -46,10 +46,10 @@ t.test('what is stored of tools and servers is shown whole, and read back as it 
         ]),
       )
       const places = stored(servers)
-      const shown = agentTools.parse(stored(shownTools(tools)))
+      const shown = agentTools.parse(stored(toolViews(tools)))
       t.strictSame(toolsOf(shown), tools)
-      t.strictSame(shown, stored(shownTools(tools)), 'nothing is lost by the schema')
-      const seen = agentServers.parse(stored(shownServers(places)))
+      t.strictSame(shown, stored(toolViews(tools)), 'nothing is lost by the schema')
+      const seen = agentServers.parse(stored(serverViews(places)))
       t.strictSame(serversOf(seen), places)
     }),
     { numRuns: 50 },

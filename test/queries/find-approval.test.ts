@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ApprovalView } from '../../projections/approvals.ts'
-import { findApproval, shownApproval } from '../../queries/find-approval.ts'
+import { approvalAnswer, findApproval } from '../../queries/find-approval.ts'
 import type { View } from '../../src/ports/views.ts'
 
 const sealed = (box: string) => ({ $sealed: 'k', box })
@@ -52,7 +52,7 @@ for (const [title, text, shown, bytes] of [
   ['a text whose key is destroyed', undefined, null, 1_000],
 ] as const)
   t.test(`arguments of ${title} are shown, and weigh ${bytes} bytes`, async (t) => {
-    const { value, bytes: weight } = await shownApproval(approval('user'), () => text)
+    const { value, bytes: weight } = await approvalAnswer(approval('user'), () => text)
     t.strictSame(value.arguments, shown)
     t.equal(weight, bytes)
     t.notOk('user_id' in value || 'key_id' in value || 'organization_id' in value)
@@ -60,7 +60,7 @@ for (const [title, text, shown, bytes] of [
 
 t.test('a reason is shown, or null where it is absent or its key destroyed', async (t) => {
   const reasonOf = async (view: ApprovalView, open: () => string | undefined) =>
-    (await shownApproval(view, open)).value.reason
+    (await approvalAnswer(view, open)).value.reason
   const reasoned = approval('user', { reason: sealed('so') })
   t.equal(await reasonOf(reasoned, () => 'so'), 'so')
   t.equal(await reasonOf(reasoned, () => undefined), null)

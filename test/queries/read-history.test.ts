@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { eventIndex } from '../../projections/event-index.ts'
-import { type AskedHistory, type ReadHistory, readHistory } from '../../queries/read-history.ts'
+import { type HistoryQuery, type ReadHistory, readHistory } from '../../queries/read-history.ts'
 import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
 import { batchFolder } from '../../src/projector/batch.ts'
 import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
@@ -13,7 +13,7 @@ import { at } from '../support/positions.ts'
 import { batchOf, metadata, recorded } from '../support/recorded.ts'
 
 /** What is read; that it is told in order, and how far it goes. */
-const readAll = async (read: ReadHistory, asked: AskedHistory) => {
+const readAll = async (read: ReadHistory, asked: HistoryQuery) => {
   const events: RecordedEvent[] = []
   let reached = asked.after
   for await (const batch of read(asked)) {
@@ -25,7 +25,7 @@ const readAll = async (read: ReadHistory, asked: AskedHistory) => {
 }
 
 /** The same in the plainest way. */
-const plainly = (log: readonly RecordedEvent[], asked: AskedHistory) =>
+const plainly = (log: readonly RecordedEvent[], asked: HistoryQuery) =>
   log
     .filter(({ position, metadata }) => {
       const time = Date.parse(metadata.at)

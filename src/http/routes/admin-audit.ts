@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { AskedEvents, ListEvents } from '../../../queries/list-events.ts'
+import type { EventsQuery, ListEvents } from '../../../queries/list-events.ts'
 import { position } from '../../domain/event.ts'
 import { START } from '../../ports/event-store.ts'
 import type { HistoryOwner } from '../checks/history-owner.ts'
@@ -11,7 +11,7 @@ import { integer, logPosition, moment, pageSizeOf } from '../wire/fields.ts'
 type Uses = {
   listEvents: {
     page: ListEvents['page']
-    lines(asked: AskedEvents & { limit?: number | undefined }): Promise<Lines>
+    lines(asked: EventsQuery & { limit?: number | undefined }): Promise<Lines>
   }
   history: HistoryOwner
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ShownMessage } from '../../../queries/get-message.ts'
+import type { MessageAnswer } from '../../../queries/get-message.ts'
 
 const completed = z.literal('completed')
 
@@ -37,7 +37,7 @@ export const inputItem = z.discriminatedUnion('type', [
 
 const status = 'completed' as const
 
-type File = NonNullable<ShownMessage['parts']>[number]
+type File = NonNullable<MessageAnswer['parts']>[number]
 
 /** A file behind a signed link; sounds too, as OpenAI has no links to them. */
 const fileOf = ({ kind, url, name, detail }: File) =>
@@ -49,7 +49,7 @@ const fileOf = ({ kind, url, name, detail }: File) =>
         ...(name === undefined ? {} : { filename: name }),
       }
 
-export const inputItemOf = (message: ShownMessage): z.infer<typeof inputItem> => {
+export const inputItemOf = (message: MessageAnswer): z.infer<typeof inputItem> => {
   const { event_id, content: text, tool_call_id, parts = [] } = message
   return tool_call_id === undefined
     ? {
