@@ -70,7 +70,7 @@ What every request passes is in none of the rows: who asks ([authenticate](../sr
 [find-access](../queries/find-access.ts)), for whom ([delegate](../src/security/delegate.ts)), who pays
 ([require-subscription](../src/turns/begin/require-subscription.ts)), the wait until the views have what a command
 appended ([watermarks](../src/projector/watermarks.ts)), and what is counted of it
-([meter-key-usage](../src/metering/key-usage-meter.ts), [meter-refusals](../src/metering/refusal-meter.ts)).
+([key-usage-meter](../src/metering/key-usage-meter.ts), [refusal-meter](../src/metering/refusal-meter.ts)).
 [event-index](../projections/event-index.ts) and [transparency](../projections/transparency.ts) (the platform’s own:
 [platform-transparency](../projections/platform-transparency.ts)) change with
 every event. What a turn appends between its message and its end is told in the rows of completions; other
