@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type EventOf, type EventTable, evolved, type Stream } from '../domain/aggregate.ts'
 import type { Position } from '../domain/event.ts'
 import type { Call } from '../ports/call.ts'
@@ -59,7 +60,7 @@ export type CachedStream = Loaded<unknown> & {
   loads: PendingLoad[]
   /** It is being read or written. */
   busy: boolean
-  /** What it was counted for when it was last released, in characters. */
+  /** What it is counted for in the cache, in characters. */
   size: number
 }
 
@@ -132,26 +133,18 @@ const foldingPast = (
 }
 
 /**
- * Streams' states by revision: those being decided on, and as many others as there is room for. The
- * cost of one more decision does not grow with the length of its stream.
- *
- * Kept in two generations: what is asked for is in the younger one, and when that has half of the
- * room, the older one is dropped whole. To remove one stream at a time would take eight lookups for
- * each decision, not one to three.
+ * Streams' states by revision: those being decided on, and those used last while there is room. One
+ * more decision costs the same on a stream of any length.
  */
 export const streamCache = ({ store, snapshots, keep }: Options) => {
-  let young = new Map<string, CachedStream>()
-  let old = new Map<string, CachedStream>()
-  /** Of those that were released into the younger generation. */
-  let size = 0
-
-  const endGeneration = (): void => {
-    const dropped = old
-    old = young
-    young = new Map()
-    size = 0
-    for (const [name, cached] of dropped) if (cached.busy && !old.has(name)) young.set(name, cached)
-  }
+  /** Evicted while busy: a stream is one object until nothing waits for it. */
+  const pinned = new Map<string, CachedStream>()
+  const streams = new LRUCache<string, CachedStream>({
+    maxSize: keep,
+    dispose: (stream, name) => {
+      if (stream.busy) pinned.set(name, stream)
+    },
+  })
 
   const unread = ({ aggregate: { initial } }: AnyStream) => ({
     state: initial,
@@ -190,9 +183,9 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
 
   return {
     of({ aggregate, name, isNew = false }: AnyStream): CachedStream {
-      const known = young.get(name)
+      const known = streams.get(name) ?? pinned.get(name)
       if (known) return known
-      const found = old.get(name) ?? {
+      const cached: CachedStream = {
         state: aggregate.initial,
         revision: -1,
         position: START,
@@ -202,11 +195,10 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
         apart: 0,
         loads: [],
         busy: false,
-        size: 0,
+        size: bareStream,
       }
-      found.size = 0
-      young.set(name, found)
-      return found
+      streams.set(name, cached, { size: bareStream })
+      return cached
     },
 
     /**
@@ -225,12 +217,14 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
     },
 
     /** Nothing waits for the stream any more: it stays cached while there is room. */
-    release({ aggregate }: AnyStream, cached: CachedStream): void {
+    release({ aggregate, name }: AnyStream, cached: CachedStream): void {
       cached.busy = false
-      const now = bareStream + (aggregate.weigh?.(cached.state) ?? 0)
-      size += now - cached.size
-      cached.size = now
-      if (size > keep / 2) endGeneration()
+      const size = bareStream + (aggregate.weigh?.(cached.state) ?? 0)
+      if (!pinned.delete(name) && size === cached.size) return
+      cached.size = size
+      // Set over itself, a value would keep its size of before.
+      streams.delete(name)
+      streams.set(name, cached, { size })
     },
   }
 }
