@@ -1,9 +1,9 @@
 import type { CredentialView } from '../projections/credentials.ts'
+import type { FindAgents } from '../src/caches/find-agents.ts'
 import { type ConnectingAgent, callersOf, connectItems } from '../src/domain/agent/connect-items.ts'
 import { credentialHosts } from '../src/domain/agent/credential-hosts.ts'
 import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
-import type { FindAgents } from './find-agents.ts'
 import type { HostsOf } from './find-credential.ts'
 import { mostCredentials } from './list-credentials.ts'
 

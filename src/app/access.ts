@@ -1,7 +1,7 @@
-import { findAccess } from '../../queries/find-access.ts'
 import { findBalance } from '../../queries/find-balance.ts'
 import { findMember } from '../../queries/find-member.ts'
 import { findStorage } from '../../queries/find-storage.ts'
+import { findAccess } from '../caches/find-access.ts'
 import type { Config } from '../config.ts'
 import { admission } from '../http/checks/admission.ts'
 import type { Clock } from '../ports/clock.ts'

@@ -19,7 +19,7 @@ type Hold = Used & { holder: Holder; seen: Access | undefined; place: number }
 
 /**
  * How often held rights are looked at. With the time that a found access is kept at most
- * (queries/access-cache.ts), a right that was taken on another node ends within 5 seconds.
+ * (src/caches/access-cache.ts), a right that was taken on another node ends within 5 seconds.
  */
 const usualMs = 1_500
 

@@ -67,7 +67,7 @@ folded from); the views that a query reads or an event of the commands changes; 
 those views; and the tests of all these files.
 
 What every request passes is in none of the rows: who asks ([authenticate](../src/http/checks/authenticate.ts),
-[find-access](../queries/find-access.ts)), for whom ([delegate](../src/security/delegate.ts)), who pays
+[find-access](../src/caches/find-access.ts)), for whom ([delegate](../src/security/delegate.ts)), who pays
 ([require-subscription](../src/turns/begin/require-subscription.ts)), the wait until the views have what a command
 appended ([watermarks](../src/projector/watermarks.ts)), and what is counted of it
 ([key-usage-meter](../src/metering/key-usage-meter.ts), [refusal-meter](../src/metering/refusal-meter.ts)).

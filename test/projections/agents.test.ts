@@ -70,7 +70,10 @@ for (const [stored, shown] of [
 t.test('an agent has tools and servers where it names one', async (t) => {
   const { tools, mcpServers, ...data } = agentEvents.AgentCreated.parse(sample('AgentCreated').data)
   const seen = projecting(t, agents, 'squad-org-1_org-1')
-  const none = { type: 'AgentCreated', data: { ...data, tools: [], mcpServers: [] } } as const
+  const none = {
+    type: 'AgentCreated' as const,
+    data: { ...data, tools: [], mcpServers: [] },
+  }
   seen(none).shows({ has_tools: false, has_mcp: false })
   const some = { type: 'AgentCreated', data: { ...data, tools, mcpServers } } as const
   seen(some).shows({ has_tools: true, has_mcp: true })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findAgents } from '../../queries/find-agents.ts'
+import { findAgents } from '../../src/caches/find-agents.ts'
 import { findCredential } from '../../queries/find-credential.ts'
 import { listConnectItems } from '../../queries/list-connect-items.ts'
 import { credentialsStream, decideStore } from '../../src/domain/credential/credential.ts'

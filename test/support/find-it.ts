@@ -36,7 +36,7 @@ const turns = 'src/turns/run/turns.ts'
 const beginsTurns = 'src/turns/begin/begin-turn.ts'
 
 const isCommand = (file: string) => file.startsWith('commands/')
-const isQuery = (file: string) => /^queries\/(?!page\.|opened\.)/.test(file)
+const isQuery = (file: string) => /^(queries\/(?!page\.|opened\.)|src\/caches\/find-)/.test(file)
 /** Rooms of work: what they import is what a route does by way of them. */
 const isWork = (file: string) => /^src\/(turns|feeds|rag|workers|metering|projector)\//.test(file)
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { FindAgents } from '../../../queries/find-agents.ts'
+import type { FindAgents } from '../../caches/find-agents.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Ending } from '../../support/ending.ts'
 import type { BeginTurn } from '../../turns/begin/begin-turn.ts'

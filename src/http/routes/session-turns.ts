@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { FindAgents } from '../../../queries/find-agents.ts'
 import type { FindSession } from '../../../queries/find-session.ts'
+import type { FindAgents } from '../../caches/find-agents.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { ReadMeter } from '../../metering/read-meter.ts'
 import type { Clock } from '../../ports/clock.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { FindAgents } from '../../../queries/find-agents.ts'
+import type { FindAgents } from '../../caches/find-agents.ts'
 import { requireActive } from '../../domain/agent/runnable.ts'
 import type { RequireSubscription } from '../../turns/begin/require-subscription.ts'
 import type { WarmAgents } from '../../turns/begin/warm-agents.ts'

@@ -1,6 +1,6 @@
 import type { RunView } from '../../../projections/runs.ts'
-import type { FindAgents } from '../../../queries/find-agents.ts'
 import type { RuntimePorts } from '../../agents/agent-kind.ts'
+import type { FindAgents } from '../../caches/find-agents.ts'
 import { requireActive, requireCallable } from '../../domain/agent/runnable.ts'
 import { runsAtOnceOf } from '../../domain/plan.ts'
 import { refusal } from '../../domain/refusal.ts'

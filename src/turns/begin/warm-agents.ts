@@ -1,7 +1,7 @@
-import type { FindAgents, RunnableAgents } from '../../../queries/find-agents.ts'
 import type { AgentConfig } from '../../agents/agent.ts'
 import type { RuntimePorts } from '../../agents/agent-kind.ts'
 import type { AgentTurn } from '../../agents/turn.ts'
+import type { FindAgents, RunnableAgents } from '../../caches/find-agents.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Call } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'

@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import type { Observable } from 'rxjs'
-import { serversOf, toolsOf } from '../projections/agent-tools.ts'
-import { type AgentView, limitsIn, wordsOf } from '../projections/agents.ts'
-import type { OrganizationView } from '../projections/organizations.ts'
-import type { AgentConfig } from '../src/agents/agent.ts'
-import { refusal } from '../src/domain/refusal.ts'
-import type { DocumentChange, View } from '../src/ports/views.ts'
-import { inParts, type Sized } from '../src/support/in-parts.ts'
+import { serversOf, toolsOf } from '../../projections/agent-tools.ts'
+import { type AgentView, limitsIn, wordsOf } from '../../projections/agents.ts'
+import type { OrganizationView } from '../../projections/organizations.ts'
+import type { AgentConfig } from '../agents/agent.ts'
+import { refusal } from '../domain/refusal.ts'
+import type { DocumentChange, View } from '../ports/views.ts'
+import { inParts, type Sized } from '../support/in-parts.ts'
+import { type Changed, ownTtlMs } from './changed.ts'
 
 /** The orchestrator and the agents that a turn can reach, in their current configuration. */
 export type RunnableAgents = { orchestrator: AgentConfig; agents: ReadonlyMap<string, AgentConfig> }
@@ -21,24 +22,21 @@ type Uses = {
   agents: Pick<View<AgentView>, 'get'>
   organizations: Pick<View<OrganizationView>, 'get'>
   /** Changed documents of any read model, as this node sees them. */
-  changes: Observable<
-    readonly { view: string; changes: readonly DocumentChange[]; anew?: boolean }[]
-  >
+  changes: Observable<readonly Changed[]>
   /** Another node may be the one that projects. */
   sharedViews: boolean
+  /** Characters of all agents in the cache; those of one organization fit by far. */
+  mostCharacters?: number
 }
 
 /** What another node's projecting may leave stale here. */
 const sharedTtlMs = 5_000
-/** Where this process alone projects, every change is seen as it is folded. */
-const ownTtlMs = 60_000
 /**
  * The clock of the cache is read this often: at every use it would cost a timer each millisecond.
  */
 const clockMs = 100
 const mostOrganizations = 1_000
-/** Characters in the cache: the agents of one organization always fit. */
-const mostCharacters = 128 * 1024 * 1024
+const usualCharacters = 128 * 1024 * 1024
 /** Of one organization; they share their agents. */
 const mostTeams = 8
 
@@ -100,7 +98,8 @@ const forget = (cache: OrganizationCache, id: string): void => {
  * changes, so a change costs one document read. A turn keeps the agents that it started with.
  * @throws agent_not_found where there is no orchestrator, stream_unreadable
  */
-export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses) => {
+export const findAgents = (uses: Uses) => {
+  const { agents, organizations, changes, sharedViews, mostCharacters = usualCharacters } = uses
   const caches = new LRUCache<string, OrganizationCache>({
     max: mostOrganizations,
     maxSize: mostCharacters,
@@ -119,6 +118,13 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
     const owner = document?.organization_id
     const owners = typeof owner === 'string' ? [caches.peek(owner)] : caches.values()
     for (const cache of owners) if (cache?.agents.has(id)) forget(cache, id)
+  }
+
+  /** Set over itself, a value would keep its size of before; its time goes on. */
+  const resize = (organizationId: string, cache: OrganizationCache): void => {
+    const ttl = caches.getRemainingTTL(organizationId)
+    caches.delete(organizationId)
+    if (ttl > 0) caches.set(organizationId, cache, { size: cache.characters, ttl })
   }
 
   /** Concurrent callers share reads. */
@@ -148,8 +154,7 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
         }
         cache.agents.set(id, read)
         cache.characters += read.bytes
-        if (caches.peek(organizationId) === cache)
-          caches.set(organizationId, cache, { size: cache.characters })
+        if (caches.peek(organizationId) === cache) resize(organizationId, cache)
       },
       () => {
         if (isCurrent()) cache.agents.delete(id)

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import type { Observable } from 'rxjs'
-import type { ApiKeyView } from '../projections/api-keys.ts'
-import type { DocumentChange } from '../src/ports/views.ts'
-import type { Access } from '../src/security/access.ts'
-import { atMost } from '../src/support/at-most.ts'
+import type { ApiKeyView } from '../../projections/api-keys.ts'
+import type { DocumentChange } from '../ports/views.ts'
+import type { Access } from '../security/access.ts'
+import { atMost } from '../support/at-most.ts'
+import { type Changed, ownTtlMs } from './changed.ts'
 
 /**
  * An access until its key expires (wall time), when it was read (monotonic), and from which
@@ -23,8 +24,6 @@ const most = 20_000
  * outlasts a request (src/security/watch-access.ts), less than 5 seconds.
  */
 const sharedTtlMs = 3_000
-/** Where this process alone projects, every change is seen as it is folded. */
-const ownTtlMs = 60_000
 const views: ReadonlySet<string> = new Set(['api_keys', 'members', 'users'])
 
 /** What of a key changes whenever it is used, and gives or takes no right. */
@@ -37,9 +36,6 @@ const isUse = (key: ApiKeyView, { id, document }: DocumentChange): boolean => {
     if (!uses.has(name) && Reflect.get(key, name) !== document[name]) return false
   return true
 }
-
-/** Documents of a read model that have changed; `anew`: any of them may have. */
-export type Changed = { view: string; changes: readonly DocumentChange[]; anew?: boolean }
 
 type Options = {
   changes: Observable<readonly Changed[]>

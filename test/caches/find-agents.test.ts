@@ -1,17 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
 import { Subject } from 'rxjs'
 import t, { type Test } from 'tap'
-import { findAgents } from '../../queries/find-agents.ts'
-import type { DocumentChange } from '../../src/ports/views.ts'
+import type { Changed } from '../../src/caches/changed.ts'
+import { findAgents } from '../../src/caches/find-agents.ts'
 import { commanded, platformCall } from '../support/commanded.ts'
 import { countedView } from '../support/counted-view.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/recorded.ts'
 
-type Changed = { view: string; changes: readonly DocumentChange[]; anew?: boolean }
-
 /** An organization, and what finds its agents. */
-const scene = async (t: Test) => {
+const scene = async (t: Test, bounds: { mostCharacters?: number } = {}) => {
   const all = await commanded(t)
   const { createOrganization, read, seen } = all
   const organization = async (name: string) => {
@@ -28,6 +26,7 @@ const scene = async (t: Test) => {
     organizations: read.organizations,
     changes,
     sharedViews: false,
+    ...bounds,
   })
   t.teardown(close)
   return {
@@ -185,3 +184,21 @@ for (const [title, sharedViews, seconds] of [
     await eventually(async () => !isCached())
     t.notOk(isCached(), 'afterwards')
   })
+
+t.test('agents of the organization used last remain when all exceed the bound', async (t) => {
+  const { organizationId, organization, find, reads, seen, ...all } = await scene(t, {
+    mostCharacters: 10_000,
+  })
+  const other = await organization('other')
+  const large = async (organizationId: string) => {
+    const agent = { name: 'Large', instruction: 'i'.repeat(6_000) }
+    return (await all.createAgent(agent, { ...call, organizationId })).agentId
+  }
+  const [first, second] = [await large(organizationId), await large(other)]
+  await seen()
+  await find(organizationId, { agentId: first })
+  t.equal(find(organizationId, { agentId: first }) instanceof Promise, false, 'cached')
+  await find(other, { agentId: second })
+  t.equal(find(other, { agentId: second }) instanceof Promise, false, 'the last is cached')
+  t.type(find(organizationId, { agentId: first }), Promise, 'the first made room')
+})
