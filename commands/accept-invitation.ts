@@ -23,7 +23,7 @@ export type AcceptInvitation = {
  * organization. @throws invitation_not_found
  */
 export const acceptInvitation =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ organizationId, userId, allowBacking, current }: AcceptInvitation, call: Call) => {
     const inside = { ...call, organizationId }
     const membership = memberStream(organizationId, userId)

@@ -7,7 +7,7 @@ import { settleClosed } from './settle-closed.ts'
 
 /** Cancels a session's queued or paused run (only `runId`, if given) and settles its credits. */
 export const cancelPausedRun =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ sessionId, runId }: { sessionId: string; runId?: string }, call: Call) => {
     let payerId: string | undefined
     const decide = (state: Session) => {
@@ -17,7 +17,7 @@ export const cancelPausedRun =
     }
     const stream = sessionStream(call.organizationId, sessionId)
     const { events, position } = await transact(stream, decide, call)
-    const settled = await settleClosed(transact)(events, payerId, call)
+    const settled = await settleClosed({ transact })(events, payerId, call)
     return { cancelled: events.length > 0, position: latest(position, ...settled) }
   }
 export type CancelPausedRunCommand = ReturnType<typeof cancelPausedRun>

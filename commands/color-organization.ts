@@ -4,7 +4,7 @@ import type { Call } from '../src/ports/call.ts'
 
 /** `#rrggbb`; null: none. @throws organization_not_found */
 export const colorOrganization =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ color }: { color: string | null }, call: Call) => {
     const stream = organizationStream(call.organizationId)
     const { position } = await transact(stream, decideColor(color), call)

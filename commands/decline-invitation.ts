@@ -8,7 +8,7 @@ export type DeclineInvitation = { organizationId: string; userId: string }
 
 /** A person does not join an organization that invited her. @throws invitation_not_found */
 export const declineInvitation =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ organizationId, userId }: DeclineInvitation, call: Call) => {
     const membership = memberStream(organizationId, userId)
     const declined = await transact(membership, decideDecline, { ...call, organizationId })

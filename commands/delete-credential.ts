@@ -6,7 +6,7 @@ export type DeleteCredential = { userId: string; name: string }
 
 /** @throws credential_not_found */
 export const deleteCredential =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ userId, name }: DeleteCredential, call: Call) => {
     const stream = credentialsStream(call.organizationId, userId)
     const { position } = await transact(stream, decideDelete(name), call)

@@ -41,7 +41,7 @@ const piecesOf = (steps: readonly SessionEvent[], end: RunEnd): SessionEvent[][]
  * @throws AppendTooLarge for a step, or an answer with the end, beyond one append; charges nothing
  */
 export const endRun = ({ begin, transact }: Transactor) => {
-  const settle = settleReservation(transact)
+  const settle = settleReservation({ transact })
   return async ({ sessionId, payerId, steps, end, owner }: EndRun, call: Call) => {
     const { runId, charge } = end.data
     const stream = sessionStream(call.organizationId, sessionId)

@@ -7,7 +7,7 @@ export type EraseContent = { contentId: string; sessionId: string }
 
 /** Erases an item of an erased session. `hash` names the file that is to be removed, if any. */
 export const eraseContent =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ contentId, sessionId }: EraseContent, call: Call) => {
     const stream = despiteUnreadable(contentStream(call.organizationId, contentId))
     const { state, position } = await transact(stream, decideErase(sessionId), call)

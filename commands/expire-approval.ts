@@ -7,7 +7,7 @@ export type ExpireApproval = { sessionId: string; approvalId: string }
 
 /** Denies a call without a decision after its expiry; otherwise changes nothing. */
 export const expireApproval =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ sessionId, approvalId }: ExpireApproval, call: Call) => {
     const stream = sessionStream(call.organizationId, sessionId)
     const { events, state, position } = await transact(

@@ -16,13 +16,13 @@ export type FinishContent = {
  * session was erased in the meantime, so its file must be removed.
  */
 export const finishContent =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ contentId, attempt, payerId, end }: FinishContent, call: Call) => {
     const stream = contentStream(call.organizationId, contentId)
     const { state } = await transact(stream, decideFinish(attempt, end), call)
     const charge = 'completed' in end ? end.completed.charge : 0
     const settle = { userId: payerId, runId: reservationOf(contentId, attempt), charge }
-    const settled = await settleReservation(transact)(settle, call)
+    const settled = await settleReservation({ transact })(settle, call)
     return { ...settled, erased: state.status === 'erased' }
   }
 export type FinishContentCommand = ReturnType<typeof finishContent>

@@ -33,7 +33,7 @@ type ReplacedChunks = Omit<FileEvent<'UploadReread'>['data'], 'uploadId' | 'data
 type StoredChunks = Omit<FileEvent<'UploadIndexingStarted'>['data'], 'uploadId' | 'datastoreId'>
 
 /** The steps of an upload after its arrival. */
-export const followUpload = (transact: Transact) => {
+export const followUpload = ({ transact }: { transact: Transact }) => {
   const streamOf = ({ datastoreId, filename }: FollowedUpload, { organizationId }: Call) =>
     fileStream(organizationId, fileKey(datastoreId, filename))
   /** The DataStore's own stream lists its unfinished uploads. */

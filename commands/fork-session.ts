@@ -15,7 +15,7 @@ export type ForkSession = ForkPiece & {
  * stored before is not stored again. @throws session_exists, session_not_found
  */
 export const forkSession =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async (
     { sessionId, isNew, ...piece }: ForkSession,
     call: Call,

@@ -20,7 +20,7 @@ export type PauseRun = Pause & {
  * @throws AppendTooLarge
  */
 export const pauseRun =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ sessionId, steps, owner, ...pause }: PauseRun, call: Call) => {
     const stream = sessionStream(call.organizationId, sessionId)
     const { runId } = pause.paused

@@ -10,7 +10,7 @@ export type RecordAccountChange = MemberEvent<'MemberAccountChanged'>['data'] & 
  * Changes of one account are recorded once each, in the order of the log, also by two processes.
  */
 export const recordAccountChange =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ userId, ...data }: RecordAccountChange, call: Call) => {
     const membership = memberStream(call.organizationId, userId)
     const { position } = await transact(membership, decideTellAccountChange(data), call)

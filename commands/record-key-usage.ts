@@ -12,7 +12,7 @@ export type KeyUsage = {
 
 /** Notes a batch of requests that were made with a key. */
 export const recordKeyUsage =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ keyId, type, ...usage }: KeyUsage, call: Call) => {
     const { organizationId } = call
     const stream =

@@ -8,7 +8,7 @@ import type { Call } from '../src/ports/call.ts'
 
 /** Records that the call's key read a user's messages; a summary covers the whole organization. */
 export const recordMessageRead =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async (read: MessageReadEvent, call: Call): Promise<void> => {
     const { organizationId, keyId } = call
     const stream =

@@ -4,7 +4,7 @@ import type { Call } from '../src/ports/call.ts'
 
 /** Records that the store can be written again. @throws StoreUnavailable while it cannot */
 export const recordOutage =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ from }: { from: Date }, call: Call): Promise<void> => {
     await transact(installationStream, decideRecordOutage(from.toISOString()), call)
   }

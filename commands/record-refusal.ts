@@ -8,7 +8,7 @@ import type { Call } from '../src/ports/call.ts'
 
 /** Records that access was refused to the call's key, or to an organization's keys. */
 export const recordRefusal =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async (refused: RefusalEvent, call: Call): Promise<void> => {
     const { organizationId, keyId } = call
     const stream =

@@ -22,7 +22,7 @@ export type RecordSteps = {
  * @throws AppendTooLarge for a step beyond one append
  */
 export const recordSteps =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ sessionId, runId, steps, owner }: RecordSteps, call: Call) => {
     const stream = sessionStream(call.organizationId, sessionId)
     let position: Position = START

@@ -8,7 +8,7 @@ export type RemoveDatastoreFile = { datastoreId: string; filename: string }
 
 /** Removes every upload of a file because its DataStore is deleted. */
 export const removeDatastoreFile =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   ({ datastoreId, filename }: RemoveDatastoreFile, call: Call) => {
     const stream = fileStream(call.organizationId, fileKey(datastoreId, filename))
     return transact(despiteUnreadable(stream), decideRemoveAll('datastore_deleted'), call)

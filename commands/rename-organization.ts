@@ -4,7 +4,7 @@ import type { Call } from '../src/ports/call.ts'
 
 /** @throws organization_not_found */
 export const renameOrganization =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ name }: { name: string }, call: Call) => {
     const stream = organizationStream(call.organizationId)
     const { position } = await transact(stream, decideRename(name), call)

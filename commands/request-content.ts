@@ -11,10 +11,10 @@ export type RequestContent = ContentEvent<'ContentRequested'>['data'] & {
 
 /** Reserves the credits, then stores the request. @throws insufficient_credits */
 export const requestContent =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ contentId, ...request }: RequestContent, call: Call) => {
     const { payerId, reserved } = request
-    await reserveContentCredits(transact)({ contentId, attempt: 0, payerId, reserved }, call)
+    await reserveContentCredits({ transact })({ contentId, attempt: 0, payerId, reserved }, call)
     const stream = contentStream(call.organizationId, contentId)
     const { position } = await transact(stream, decideRequest(request), call)
     return { contentId, position }

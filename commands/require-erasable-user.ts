@@ -8,7 +8,7 @@ import type { Call } from '../src/ports/call.ts'
  * @throws user_not_found, not_provisioned
  */
 export const requireErasableUser =
-  (load: Load) =>
+  ({ load }: { load: Load }) =>
   async (userId: string, call: Call): Promise<void> => {
     requireErasable((await load(memberStream(call.organizationId, userId))).state)
   }

@@ -7,7 +7,7 @@ import type { Call } from '../src/ports/call.ts'
  * a provisioned user. @throws user_not_found, not_provisioned
  */
 export const requireProvisionedUser =
-  (load: Load) =>
+  ({ load }: { load: Load }) =>
   async (userId: string, call: Call): Promise<void> => {
     requireProvisioned((await load(memberStream(call.organizationId, userId))).state)
   }

@@ -13,7 +13,7 @@ export type ReserveContentCredits = {
 
 /** Reserves the credits of a generation unless they are reserved. @throws insufficient_credits */
 export const reserveContentCredits =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   ({ contentId, attempt, payerId, reserved }: ReserveContentCredits, call: Call) => {
     const reservation = { runId: reservationOf(contentId, attempt), amount: reserved }
     return transact(accountStream(payerId), decideReserve(reservation), call)

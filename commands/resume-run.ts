@@ -20,7 +20,7 @@ export type ResumeRun = {
  * not taken: it has ended, it is another's by now, or (`exhausted`) this was its last attempt.
  */
 export const resumeRun =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ sessionId, ...resume }: ResumeRun, call: Call) => {
     const stream = sessionStream(call.organizationId, sessionId)
     const { events, state, position } = await transact(stream, decideResume(resume), call)

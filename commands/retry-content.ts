@@ -19,14 +19,14 @@ export type RetryContent = {
  * @throws content_not_found, content_not_failed, max_retries_reached, insufficient_credits
  */
 export const retryContent =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ contentId, viewer, payerId }: RetryContent, call: Call) => {
     const stream = contentStream(call.organizationId, contentId)
     const decide = decideRetry(viewer, payerId)
     const { events, state, position: queued } = await transact(stream, decide, call)
     const { attempt, maxRetries } = events[0].data
     const reservation = { contentId, attempt, payerId, reserved: state.reserved }
-    const { position: reserved } = await reserveContentCredits(transact)(reservation, call)
+    const { position: reserved } = await reserveContentCredits({ transact })(reservation, call)
     return { attempt, maxRetries, position: latest(queued, reserved) }
   }
 export type RetryContentCommand = ReturnType<typeof retryContent>

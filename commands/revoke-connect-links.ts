@@ -4,7 +4,7 @@ import type { Call } from '../src/ports/call.ts'
 
 /** Ends all links of a user that still hold; `revoked` is how many. */
 export const revokeConnectLinks =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ userId }: { userId: string }, call: Call) => {
     const stream = connectStream(call.organizationId, userId)
     const { events, position } = await transact(stream, decideRevokeLinks(call.at), call)

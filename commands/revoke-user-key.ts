@@ -6,7 +6,7 @@ import type { Call } from '../src/ports/call.ts'
 
 /** Revokes a user key of that user, and frees its place. @throws key_not_found */
 export const revokeUserKey =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ keyId, userId }: { keyId: string; userId: string }, call: Call) => {
     const revoked = await transact(userKeyStream(keyId), decideRevokeOwn(userId), call)
     const dropped = await transact(keyringStream(userId), decideDropKey(keyId), call)

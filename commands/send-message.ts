@@ -37,7 +37,7 @@ export type Sent = {
  * @throws insufficient_credits, session_not_found, session_busy, invalid_tool_result
  */
 export const sendMessage = ({ begin, load, transact }: Transactor) => {
-  const settle = settleClosed(transact)
+  const settle = settleClosed({ transact })
 
   /** An earlier turn with the same message, unless it may be repeated. */
   const findEarlierTurn = async (message: SendMessage, call: Call) => {

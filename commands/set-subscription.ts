@@ -5,7 +5,7 @@ import type { Call } from '../src/ports/call.ts'
 
 /** Puts a user on a plan, or on none. @throws user_not_found */
 export const setSubscription =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ userId, plan }: { userId: string; plan: PlanId | null }, call: Call) => {
     const { position } = await transact(userStream(userId), decideSubscribe(plan), call)
     return { position }

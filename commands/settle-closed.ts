@@ -9,7 +9,7 @@ import { settleReservation } from './settle-reservation.ts'
  * user charged for it.
  */
 export const settleClosed =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async (
     events: readonly SessionEvent[],
     payerId: string | undefined,
@@ -18,6 +18,9 @@ export const settleClosed =
     const end = events.find(({ type }) => type === 'RunCancelled')
     if (end?.type !== 'RunCancelled' || payerId === undefined) return []
     const { runId, charge } = end.data
-    const { position } = await settleReservation(transact)({ userId: payerId, runId, charge }, call)
+    const { position } = await settleReservation({ transact })(
+      { userId: payerId, runId, charge },
+      call,
+    )
     return [position]
   }

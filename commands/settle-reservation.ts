@@ -8,7 +8,7 @@ export type SettleReservation = { userId: string; runId: string; charge: number 
 
 /** Closes a reservation that its run left open. */
 export const settleReservation =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   ({ userId, runId, charge }: SettleReservation, call: Call): Promise<{ position: Position }> => {
     const account = accountStream(userId)
     return charge > 0

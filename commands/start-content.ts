@@ -14,7 +14,7 @@ export type ContentAttempt = {
 
 /** Starts a pending generation, or continues a running one; undefined: it has ended. */
 export const startContent =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ contentId }: { contentId: string }, call: Call): Promise<ContentAttempt | undefined> => {
     const stream = contentStream(call.organizationId, contentId)
     const { state } = await transact(stream, decideStart, call)

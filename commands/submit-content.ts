@@ -6,7 +6,7 @@ export type SubmitContent = { contentId: string; predictionId: string }
 
 /** Records the provider's id of a running generation, once. */
 export const submitContent =
-  (transact: Transact) =>
+  ({ transact }: { transact: Transact }) =>
   async ({ contentId, predictionId }: SubmitContent, call: Call): Promise<void> => {
     const stream = contentStream(call.organizationId, contentId)
     await transact(stream, decideSubmit(predictionId), call)

@@ -7,7 +7,7 @@ export type OneSession = { organizationId: string; viewer: Viewer; sessionId: st
 
 /** One session, if it is the viewer's. @throws session_not_found */
 export const findSession =
-  (sessions: View<SessionView>) =>
+  ({ sessions }: { sessions: View<SessionView> }) =>
   async ({ organizationId, viewer, sessionId }: OneSession): Promise<SessionView> => {
     const session = await sessions.get(sessionDocumentId(organizationId, sessionId))
     if (!session || !isOwn(viewer, { ownerId: session.user_id, keyId: session.key_id }))

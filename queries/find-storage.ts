@@ -3,7 +3,7 @@ import type { View } from '../src/ports/views.ts'
 
 /** How many bytes are stored for an organization: files and sealed texts. */
 export const findStorage =
-  (storage: Pick<View<StorageView>, 'get'>) =>
+  ({ storage }: { storage: Pick<View<StorageView>, 'get'> }) =>
   async (organizationId: string): Promise<number> =>
     (await storage.get(storageTotalId(organizationId)))?.bytes ?? 0
 export type FindStorage = ReturnType<typeof findStorage>

@@ -22,7 +22,7 @@ type Place = { organizationId: string; datastoreId: string; status?: UploadView[
 
 /** Every upload of a DataStore that is not removed, the oldest first. */
 export const findUploads =
-  (uploads: View<UploadView>) =>
+  ({ uploads }: { uploads: View<UploadView> }) =>
   async ({ organizationId, ...filter }: Place): Promise<UploadView[]> => {
     const { index, equals } = indexFor(filter)
     const of = { index, equals: [organizationId, ...equals, true] }

@@ -7,9 +7,10 @@ export const wholeOf = ({ organization_id: _, ...agent }: AgentView) => agent
 
 /** @throws agent_not_found */
 export const getAgent =
-  (agents: View<AgentView>) => async (organizationId: string, agentId: string) => {
+  ({ agents }: { agents: View<AgentView> }) =>
+  async (organizationId: string, agentId: string) => {
     const agent = await agents.get(agentId)
-    if (agent?.organization_id !== organizationId) throw refusal('agent_not_found')
+    if (agent?.organization_id !== organizationId) throw refusal('agent_not_agent')
     return wholeOf(agent)
   }
 export type GetAgent = ReturnType<typeof getAgent>

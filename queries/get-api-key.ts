@@ -14,7 +14,7 @@ type KeyReader = { platform: boolean; userId: string | null }
  * owner and the platform. @throws key_not_found
  */
 export const getApiKey =
-  (apiKeys: View<ApiKeyView>, members: View<MemberView>) =>
+  ({ apiKeys, members }: { apiKeys: View<ApiKeyView>; members: View<MemberView> }) =>
   async (organizationId: string, keyId: string, { platform, userId }: KeyReader) => {
     const key = await apiKeys.get(keyId)
     if (!key) throw refusal('key_not_found')

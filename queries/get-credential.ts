@@ -11,7 +11,7 @@ export const credentialAnswer = ({ name, created_at, updated_at }: CredentialVie
 
 /** Since when a credential is there, never its value. @throws credential_not_found */
 export const getCredential =
-  (credentials: View<CredentialView>) =>
+  ({ credentials }: { credentials: View<CredentialView> }) =>
   async (organizationId: string, userId: string, name: string) => {
     const credential = await credentials.get(credentialDocumentId(organizationId, userId, name))
     if (!credential) throw refusal('credential_not_found')

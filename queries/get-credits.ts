@@ -27,7 +27,7 @@ export const getCredits =
       owners.map(async (userId) => {
         const [user, account] = await Promise.all([
           users.get(userId),
-          findBalance(accounts)(userId),
+          findBalance({ accounts })(userId),
         ])
         return { userId, plan: user?.plan ?? null, ...(account ?? { balance: 0, effective: 0 }) }
       }),

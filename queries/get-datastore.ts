@@ -4,7 +4,8 @@ import type { View } from '../src/ports/views.ts'
 
 /** @throws datastore_not_found */
 export const getDatastore =
-  (datastores: View<DataStoreView>) => async (organizationId: string, datastoreId: string) => {
+  ({ datastores }: { datastores: View<DataStoreView> }) =>
+  async (organizationId: string, datastoreId: string) => {
     const datastore = await datastores.get(datastoreId)
     if (datastore?.organization_id !== organizationId || !datastore.shown)
       throw refusal('datastore_not_found')

@@ -4,7 +4,7 @@ import type { View } from '../src/ports/views.ts'
 
 /** @throws organization_not_found */
 export const getOrganization =
-  (organizations: View<OrganizationView>) =>
+  ({ organizations }: { organizations: View<OrganizationView> }) =>
   async (organizationId: string): Promise<OrganizationView> => {
     const organization = await organizations.get(organizationId)
     if (!organization) throw refusal('organization_not_found')

@@ -36,7 +36,7 @@ const summed = (views: readonly UsageView[]) => {
 
 /** An organization's usage: in all, and grouped by the given fields, in their order. */
 export const getUsage =
-  (usage: View<UsageView>) =>
+  ({ usage }: { usage: View<UsageView> }) =>
   async ({ organizationId, from = '', to = '9999-12-31', by }: UsageQuery) => {
     const documents = await findAll(usage, {
       index: 'by_organization',

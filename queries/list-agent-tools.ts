@@ -10,7 +10,8 @@ const pageSize = 200
  * there are more.
  */
 export const listAgentTools =
-  (summaries: Summaries) => async (organizationId: string, after: string | undefined) => {
+  ({ summaries }: { summaries: Summaries }) =>
+  async (organizationId: string, after: string | undefined) => {
     const { items } = await summaries.find({
       index: 'active_by_id',
       equals: [organizationId, true],
@@ -25,7 +26,7 @@ export type ListAgentTools = ReturnType<typeof listAgentTools>
 
 /** The active agent whose id has this suffix. */
 export const findAgentTool =
-  (summaries: Summaries) =>
+  ({ summaries }: { summaries: Summaries }) =>
   async (organizationId: string, idEnd: string): Promise<AgentSummary | undefined> => {
     const of = { index: 'by_id_end', equals: [organizationId, idEnd] }
     const { items } = await summaries.find({ ...of, limit: 2 })

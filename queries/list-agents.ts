@@ -29,7 +29,7 @@ const itemOf = (view: AgentSummary, defaultModel: string) => ({
  * model are shown with the platform's default.
  */
 export const listAgents =
-  (summaries: Summaries, defaultModel: string) =>
+  ({ summaries, defaultModel }: { summaries: Summaries; defaultModel: string }) =>
   async (organizationId: string, filter: Filter) => {
     const { index, equals } = indexFor(filter)
     const agents = await readSummaries(summaries, { index, equals: [organizationId, ...equals] })

@@ -14,6 +14,8 @@ export const keysIn = async (
 }
 
 /** An organization's keys, the oldest first; expired ones too, revoked ones not. */
-export const listApiKeys = (apiKeys: View<ApiKeyView>) => (organizationId: string, page: Page) =>
-  keysIn(apiKeys, { index: 'by_organization', equals: [organizationId] }, page)
+export const listApiKeys =
+  ({ apiKeys }: { apiKeys: View<ApiKeyView> }) =>
+  (organizationId: string, page: Page) =>
+    keysIn(apiKeys, { index: 'by_organization', equals: [organizationId] }, page)
 export type ListApiKeys = ReturnType<typeof listApiKeys>

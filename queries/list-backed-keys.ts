@@ -4,7 +4,7 @@ import { findAll } from './find-all.ts'
 
 /** The ids of an organization's keys that a user backs. */
 export const listBackedKeys =
-  (apiKeys: View<ApiKeyView>) =>
+  ({ apiKeys }: { apiKeys: View<ApiKeyView> }) =>
   async (organizationId: string, userId: string): Promise<string[]> => {
     const backed = await findAll(apiKeys, { index: 'by_user', equals: [userId, 'organization'] })
     return backed.flatMap((key) => (key.organization_id === organizationId ? key.key_id : []))

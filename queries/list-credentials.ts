@@ -7,7 +7,8 @@ export const mostCredentials = 1_000
 
 /** The names of a user's credentials in an organization, never a value. */
 export const listCredentials =
-  (credentials: View<CredentialView>) => async (organizationId: string, userId: string) => {
+  ({ credentials }: { credentials: View<CredentialView> }) =>
+  async (organizationId: string, userId: string) => {
     const { items, total } = await credentials.find({
       index: 'by_user',
       equals: [organizationId, userId],

@@ -18,7 +18,8 @@ const itemOf = (view: DataStoreView) => ({
  * /api/external/rag/datastores).
  */
 export const listDatastores =
-  (datastores: View<DataStoreView>) => async (organizationId: string) => {
+  ({ datastores }: { datastores: View<DataStoreView> }) =>
+  async (organizationId: string) => {
     const { items, total } = await datastores.find({
       index: 'by_organization',
       equals: [organizationId, true],

@@ -17,7 +17,7 @@ export const fileOf = (view: UploadView) => ({
 
 /** The files of a DataStore, the oldest first, up to 8 MB; the total counts all. */
 export const listFiles =
-  (uploads: Pick<View<UploadView>, 'find'>) =>
+  ({ uploads }: { uploads: Pick<View<UploadView>, 'find'> }) =>
   async (organizationId: string, datastoreId: string) => {
     const { index, equals } = indexFor({ datastoreId })
     const of = { index, equals: [organizationId, ...equals, true] }

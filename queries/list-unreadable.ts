@@ -6,7 +6,8 @@ import type { View } from '../src/ports/views.ts'
  * there are.
  */
 export const listUnreadable =
-  (unreadableEvents: Pick<View<UnreadableEventView>, 'find'>) => async (limit: number) => {
+  ({ unreadableEvents }: { unreadableEvents: Pick<View<UnreadableEventView>, 'find'> }) =>
+  async (limit: number) => {
     const { items, total } = await unreadableEvents.find({
       index: 'unreadable',
       equals: [true],

@@ -4,6 +4,8 @@ import { keysIn } from './list-api-keys.ts'
 import type { Page } from './page.ts'
 
 /** A user's user keys, the oldest first. */
-export const listUserKeys = (apiKeys: View<ApiKeyView>) => (userId: string, page: Page) =>
-  keysIn(apiKeys, { index: 'by_user', equals: [userId, 'user'] }, page)
+export const listUserKeys =
+  ({ apiKeys }: { apiKeys: View<ApiKeyView> }) =>
+  (userId: string, page: Page) =>
+    keysIn(apiKeys, { index: 'by_user', equals: [userId, 'user'] }, page)
 export type ListUserKeys = ReturnType<typeof listUserKeys>

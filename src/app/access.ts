@@ -42,10 +42,10 @@ export const accessPart = (uses: Uses) => {
     findAccess: access.find,
     watchAccess: watchAccess(access.find, rightsLookMs),
     admit: admission(clock),
-    delegate: delegate(findMember(members)),
-    requireSubscription: requireSubscription(findBalance(accounts)),
+    delegate: delegate({ findMembership: findMember({ members }) }),
+    requireSubscription: requireSubscription({ findBalance: findBalance({ accounts }) }),
     storage: storageQuotas({
-      findStorage: findStorage(views.storage),
+      findStorage: findStorage({ storage: views.storage }),
       findPlan: async (userId) => (await users.get(userId))?.plan ?? null,
       quotas: {
         basic_monthly: config.STORAGE_QUOTA_BASIC,

@@ -65,7 +65,7 @@ export const adminPart = (uses: Uses) => {
   const { addressFault, mcp } = uses
   const { accounts, agentSummaries, agents, apiKeys, identities, members, organizations, users } =
     views
-  const oneOrganization = getOrganization(organizations)
+  const oneOrganization = getOrganization({ organizations })
   return {
     /** Under /api/admin. */
     routes: [
@@ -75,7 +75,7 @@ export const adminPart = (uses: Uses) => {
         colorOrganization: commands.colorOrganization,
         getOrganization: oneOrganization,
         getCredits: getCredits({ organizations, users, accounts }),
-        listOrganizations: listOrganizations(organizations),
+        listOrganizations: listOrganizations({ organizations }),
       }),
       adminMemberRoutes({
         addMember: commands.addMember,
@@ -84,14 +84,14 @@ export const adminPart = (uses: Uses) => {
         getOrganization: oneOrganization,
         getMember: getMember({ members, users, open }),
         listMembers: listMembers({ members, users, open }),
-        listBackedKeys: writes.query(listBackedKeys(apiKeys)),
+        listBackedKeys: writes.query(listBackedKeys({ apiKeys })),
       }),
       adminAgentRoutes({
         createAgent: commands.createAgent,
         changeAgent: commands.changeAgent,
         deleteAgent: commands.deleteAgent,
         getOrganization: oneOrganization,
-        getAgent: getAgent(agents),
+        getAgent: getAgent({ agents }),
         listWholeAgents: listWholeAgents({ agents, agentSummaries }),
         schemaFault,
         addressFault,
@@ -103,8 +103,8 @@ export const adminPart = (uses: Uses) => {
         revokeApiKey: commands.revokeApiKey,
         revokeUserKey: commands.revokeUserKey,
         getOrganization: oneOrganization,
-        getApiKey: getApiKey(apiKeys, members),
-        listApiKeys: listApiKeys(apiKeys),
+        getApiKey: getApiKey({ apiKeys, members }),
+        listApiKeys: listApiKeys({ apiKeys }),
       }),
       adminProjectionRoutes(rebuilding),
       adminMasterKeyRoutes(rotation),
@@ -117,7 +117,7 @@ export const adminPart = (uses: Uses) => {
     ],
     /** Under /api/external. */
     accountRoutes: accountRoutes({
-      findBalance: findBalance(accounts),
+      findBalance: findBalance({ accounts }),
       storage: uses.storage,
     }),
     /** Under /api/me. */
@@ -131,7 +131,7 @@ export const adminPart = (uses: Uses) => {
       meApiKeyRoutes({
         createApiKey: commands.createApiKey,
         revokeUserKey: commands.revokeUserKey,
-        listUserKeys: listUserKeys(apiKeys),
+        listUserKeys: listUserKeys({ apiKeys }),
       }),
     ],
   }

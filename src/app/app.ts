@@ -160,7 +160,7 @@ export const app = (config: Config, options: Options) =>
     const reads = opened.use(readMeter({ record: commands.recordMessageRead, clock, log }))
     const refusals = opened.use(refusalMeter({ record: commands.recordRefusal, clock, log }))
 
-    const requestIds = findRequestId(events.read)
+    const requestIds = findRequestId({ read: events.read })
     const content = opened.use(
       contentPart({
         config,

@@ -99,7 +99,7 @@ export const auditReads = (uses: Uses) => {
   const inclusion = proveInclusion(tree)
   const consistency = proveConsistency(tree)
   const exporting = exportLines(leaves)
-  const summing = getUsage(views.usage)
+  const summing = getUsage({ usage: views.usage })
   const feeding = feedHistory({
     read: events.read,
     readHistory: history,

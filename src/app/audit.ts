@@ -39,7 +39,7 @@ export const auditPart = (uses: Uses) => {
   const { events, documents, organizations, reads, projecting, logKeySeed, open, buffers, log } =
     uses
   const { answers, streams } = reads
-  const oneOrganization = getOrganization(organizations)
+  const oneOrganization = getOrganization({ organizations })
   const following = feeds({
     store: events,
     views: documents,
@@ -92,7 +92,7 @@ export const auditPart = (uses: Uses) => {
   return {
     /** Under /api/admin. */
     routes: [
-      ...auditRoutes(organizationHistory(oneOrganization)),
+      ...auditRoutes(organizationHistory({ getOrganization: oneOrganization })),
       ...auditRoutes(platformHistory),
       adminUsageRoutes({ getOrganization: oneOrganization, getUsage: answers.usage }),
       adminFeedRoutes({ getOrganization: oneOrganization, feeds: following }),

@@ -205,7 +205,7 @@ export const chatPart = (uses: Uses) => {
   const abandonRun = abandonRunOf({ undelivered, log })
   const closed = closeRun({
     endRun: commands.endRun,
-    costOf: recordedCost(uses.read),
+    costOf: recordedCost({ read: uses.read }),
     abandonRun,
     namesOf,
     clock,
@@ -302,7 +302,7 @@ export const chatPart = (uses: Uses) => {
   })
   const currentSession = findCurrentSession({
     waitUntilShown: turns.waitUntilShown,
-    findSession: findSession(sessions),
+    findSession: findSession({ sessions }),
   })
   const start = runStart({ read: uses.read, vault })
   const findTurn = findTurnOf({
@@ -364,7 +364,7 @@ export const chatPart = (uses: Uses) => {
     warmAgents,
     forkSessions,
     eraseSessions,
-    waitingRuns: countWaitingRuns(runs),
+    waitingRuns: countWaitingRuns({ runs }),
     /** By the path they are mounted at. */
     routes: {
       '/api/external/v1': [
@@ -412,17 +412,17 @@ export const chatPart = (uses: Uses) => {
         }),
       ],
       '/api/external': [
-        agentRoutes({ listAgents: listAgents(agentSummaries, defaultModel) }),
+        agentRoutes({ listAgents: listAgents({ summaries: agentSummaries, defaultModel }) }),
         managementAgents,
         instructionRoutes({
           changeAgent: routeCommands.changeAgent,
-          getAgent: getAgent(agents),
+          getAgent: getAgent({ agents }),
         }),
         agentCompletionRoutes({ beginTurn, findAgents, defaultModel }),
         mcpRoutes({
           beginTurn,
-          listAgentTools: listAgentTools(agentSummaries),
-          findAgentTool: findAgentTool(agentSummaries),
+          listAgentTools: listAgentTools({ summaries: agentSummaries }),
+          findAgentTool: findAgentTool({ summaries: agentSummaries }),
           noteRefused: (request, refusal) => noteRefused(refusing, request, refusal),
           origins: mcpOrigins(config),
           version,

@@ -151,7 +151,7 @@ export const contentPart = (uses: Uses) => {
     openRoutes: [
       fileRoutes({
         links,
-        findContentFile: findContentFile(contents),
+        findContentFile: findContentFile({ contents }),
         findMessageFile: findMessageFile({ messages, open: vault.open }),
         blobs,
       }),

@@ -64,7 +64,7 @@ export const housekeeping = (uses: Uses) => {
     contents: views.contents,
     accounts: views.accounts,
     endRun: commands.endRun,
-    costOf: recordedCost(stores.events.read),
+    costOf: recordedCost({ read: stores.events.read }),
     settleReservation: commands.settleReservation,
     isLive: turns.isRunning,
     elapsedHere: turns.elapsed,

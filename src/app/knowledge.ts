@@ -67,7 +67,7 @@ export const knowledgePart = async (uses: Uses) => {
   const { waitForPosition, head } = uses
   const { embedder, leases, clock, node, log } = uses
   const { datastores, uploads } = views
-  const files = findUploads(uploads)
+  const files = findUploads({ uploads })
   const spoolDir = join(config.DATA_DIR, 'incoming')
   const spool = await openSpool(spoolDir, space.room('files', spoolDir))
   const { followUpload } = commands
@@ -146,7 +146,7 @@ export const knowledgePart = async (uses: Uses) => {
     uploadFiles: routeCommands.uploadFiles,
     enqueue: indexing.add,
   })
-  const oneDatastore = getDatastore(datastores)
+  const oneDatastore = getDatastore({ datastores })
   const oneUpload = getUpload({ uploads, datastores })
 
   return {
@@ -168,14 +168,14 @@ export const knowledgePart = async (uses: Uses) => {
       ragDatastoreRoutes({
         createDatastore: routeCommands.createDatastore,
         deleteDatastore: routeCommands.deleteDatastore,
-        listDatastores: listDatastores(datastores),
+        listDatastores: listDatastores({ datastores }),
         getDatastore: oneDatastore,
         emptyDatastore: indexing.emptyDatastore,
       }),
       ragFileRoutes({
         deleteFile: routeCommands.deleteFile,
         getDatastore: oneDatastore,
-        listFiles: listFiles(uploads),
+        listFiles: listFiles({ uploads }),
         eraseUploads: indexing.add,
       }),
       ragSearchRoutes({ getDatastore: oneDatastore, knowledge: search }),

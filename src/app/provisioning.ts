@@ -58,8 +58,8 @@ export const provisioningPart = (uses: Uses) => {
   const credentialUses = {
     storeCredential: routeCommands.storeCredential,
     deleteCredential: routeCommands.deleteCredential,
-    listCredentials: listCredentials(credentials),
-    getCredential: getCredential(credentials),
+    listCredentials: listCredentials({ credentials }),
+    getCredential: getCredential({ credentials }),
   }
   return {
     /** The page of a connect link, without a key. */
@@ -73,7 +73,7 @@ export const provisioningPart = (uses: Uses) => {
         }),
         requireProvisionedUser,
         getConnectForm: getConnectForm(connecting),
-        getOrganization: getOrganization(organizations),
+        getOrganization: getOrganization({ organizations }),
         signForm: secrets.signForm,
         requireHttps: requireHttps(config.REQUIRE_HTTPS),
         clock,

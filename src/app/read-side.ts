@@ -62,7 +62,7 @@ export const openReadSide = (uses: Uses) =>
     const { events: store, leases, sharedViews } = stores
     const lease = { leases, name: projectorLease, holder: node, clock }
     const views = await viewsOf(stores.views)
-    const unreadable = listUnreadable(views.unreadableEvents)
+    const unreadable = listUnreadable({ unreadableEvents: views.unreadableEvents })
     const prompt = projector({
       store,
       views: stores.views,

@@ -57,7 +57,9 @@ export const localProjections = async (env: Environment): Promise<Projections> =
   const stores = await localStores(configFrom(env), askTheServer)
   const { events: store, views } = stores
   for (const projection of projections) await views.view(projection)
-  const unreadable = listUnreadable(await views.view<UnreadableEventView>(unreadableEvents))
+  const unreadable = listUnreadable({
+    unreadableEvents: await views.view<UnreadableEventView>(unreadableEvents),
+  })
   const named = (name: string) => {
     const projection = projections.find((one) => one.name === name)
     if (!projection) throw new CommandFailed(`There is no projection called ${name}`, 2)

@@ -5,7 +5,7 @@ import type { EventStore } from '../ports/event-store.ts'
  * Without `field`: of the stream's first event. Undefined where no such event can be read.
  */
 export const findRequestId =
-  (read: EventStore['read']) =>
+  ({ read }: { read: EventStore['read'] }) =>
   async (stream: string, { from = 0, field = '', is = '' } = {}): Promise<string | undefined> => {
     try {
       for await (const batch of read(stream, from))

@@ -48,7 +48,7 @@ const forUser = async (
  * delegation_not_allowed
  */
 export const delegate =
-  (findMembership: FindMembership) =>
+  ({ findMembership }: { findMembership: FindMembership }) =>
   (asker: Asker, target: string | null | undefined): Delegated | Promise<Delegated> =>
     target ? forUser(findMembership, asker, target) : { call: asker.call, viewer: viewerOf(asker) }
 export type Delegate = ReturnType<typeof delegate>

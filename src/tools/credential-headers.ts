@@ -48,7 +48,7 @@ const filledLength = (templates: HeaderValues, values: ReadonlyMap<string, strin
  * @throws ToolFault that names a credential which is missing, or may not be sent to the host
  */
 export const credentialHeaders =
-  (findCredential: FindCredential) =>
+  ({ findCredential }: { findCredential: FindCredential }) =>
   async (templates: HeaderValues, host: string, call: Call): Promise<FilledHeaders> => {
     const userId = actingUser(call)
     const values = new Map<string, string>()

@@ -71,7 +71,7 @@ const named = (own: readonly Tool[], servers: readonly McpTools[]): Tool[] => {
 /** The tools an agent is configured with, as the runtime's host gives them to a turn. */
 export const toolbox = (uses: Uses) => {
   const { outbound, misfitOf, clock, knowledge, contentGeneration } = uses
-  const headers = credentialHeaders(uses.findCredential)
+  const headers = credentialHeaders({ findCredential: uses.findCredential })
   const apiCall = apiCalls({ outbound, credentialHeaders: headers, misfitOf, clock })
   const mcp = mcpTools({ outbound, credentialHeaders: headers, clock })
   const builtIn = new Map<string, Tool>([

@@ -34,7 +34,7 @@ t.test('credentials are stored sealed, listed by name and opened for tools', asy
   const hostsOf = consentedHosts(host.store.read)
   const found = findCredential({ ...host.read, hostsOf, open: vault.open })
   const find = async (...asked: Parameters<typeof found>) => (await found(...asked))?.value
-  const list = listCredentials(host.read.credentials)
+  const list = listCredentials({ credentials: host.read.credentials })
   const store = (name: string, value: string, by = call) =>
     storeCredential({ userId: 'user-1', name, value }, by)
 

@@ -126,7 +126,9 @@ covering(t, 'errors', {
       limits: { minute: 1, hour: 1 },
       plan: 'starter_monthly',
     }
-    const told = await requireSubscription(async () => undefined)(access).catch((error) => error)
+    const told = await requireSubscription({ findBalance: async () => undefined })(access).catch(
+      (error) => error,
+    )
     t.ok(told instanceof Refusal)
     t.match(bodyOf(told, 'chat'), {
       ...inError('invalid_plan', 'invalid_subscription_plan'),

@@ -9,7 +9,7 @@ const reserved = (runId: string, amount: number) =>
 
 t.test('what runs hold back is not effective', async (t) => {
   const held = [granted, reserved('run-1', 3), reserved('run-2', 4)]
-  const find = findBalance(viewAfter(accounts, 'account-user-1', ...held))
+  const find = findBalance({ accounts: viewAfter(accounts, 'account-user-1', ...held) })
   t.strictSame(await find('user-1'), { balance: 10, effective: 3 })
   t.equal(await find('user-2'), undefined, 'who never had any')
 })

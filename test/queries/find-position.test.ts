@@ -120,7 +120,7 @@ t.test('a time once asked for keeps its answer, whatever is appended later', asy
       const times = appendTimes(clock)
       const snapshots = { get: async () => undefined, put: async () => undefined }
       const { transact } = transactor({ store, snapshots, clock, times })
-      const record = recordRefusal(transact)
+      const record = recordRefusal({ transact })
       const newMeter = () => refusalMeter({ record, clock, sweepMs: 3_600_000 })
       let meter = newMeter()
       const byCall = () => ({ ...call, organizationId, at: clock.now().toISOString() })

@@ -15,7 +15,7 @@ const platform = { platform: true, userId: null }
 const user = (userId: string) => ({ platform: false, userId })
 
 t.test('a key of the organization, for all who may ask', async (t) => {
-  const get = getApiKey(keyOf('organization', 'apikey-org-1_key-1'), ofMember)
+  const get = getApiKey({ apiKeys: keyOf('organization', 'apikey-org-1_key-1'), members: ofMember })
   const key = await get('org-1', 'key-1', user('user-2'))
   t.match(key, { key_id: 'key-1', type: 'organization' })
   t.notOk('hash' in key || 'organization_id' in key)
@@ -24,7 +24,7 @@ t.test('a key of the organization, for all who may ask', async (t) => {
 })
 
 t.test('a user key of a member, for the member and the platform', async (t) => {
-  const get = getApiKey(keyOf('user', 'apikey-user_key-1'), ofMember)
+  const get = getApiKey({ apiKeys: keyOf('user', 'apikey-user_key-1'), members: ofMember })
   t.match(await get('org-1', 'key-1', user('user-1')), { type: 'user', user_id: 'user-1' })
   t.match(await get('org-1', 'key-1', platform), { type: 'user' })
   await t.rejects(get('org-1', 'key-1', user('user-2')), { code: 'key_not_found' })

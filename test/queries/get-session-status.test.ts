@@ -14,7 +14,7 @@ const statusAt = (time: string, ...events: Given<typeof sessionEvents>[]) => {
   const view = viewAfter(sessions, sessionStream, ...begunSession, ...events)
   const viewer = { userId: 'user-1', onlyKeyId: null }
   const clock = { now: () => new Date(`2026-01-01T${time}Z`), elapsedHere: () => undefined }
-  const get = getSessionStatus({ findSession: findSession(view), clock })
+  const get = getSessionStatus({ findSession: findSession({ sessions: view }), clock })
   return get({ organizationId: 'org-1', viewer, sessionId: 'session-1' })
 }
 

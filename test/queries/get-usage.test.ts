@@ -7,8 +7,8 @@ import { viewAfter } from '../support/view-after.ts'
 const ended = (day: number, agentId: string, durationMs: number) =>
   sessionEvent('RunCompleted', `2026-01-0${day}T12:00:00.000Z`, { agentId, durationMs })
 
-const get = getUsage(
-  viewAfter(
+const get = getUsage({
+  usage: viewAfter(
     usage,
     sessionStream,
     ended(1, 'agent-1', 10),
@@ -16,7 +16,7 @@ const get = getUsage(
     ended(2, 'agent-1', 1_000),
     sessionEvent('RunFailed', '2026-01-03T12:00:00.000Z'),
   ),
-)
+})
 
 t.test('usage in all, and by what is asked for', async (t) => {
   const { total, usage } = await get({ organizationId: 'org-1', by: ['agent_id'] })
@@ -36,7 +36,7 @@ t.test('sums of usage stay within exact numbers', async (t) => {
   const most = Number.MAX_SAFE_INTEGER
   const all = { promptTokens: most, completionTokens: most, charge: most }
   const end = (agentId: string) => sessionEvent('RunFailed', undefined, { ...all, agentId })
-  const found = getUsage(viewAfter(usage, sessionStream, end('agent-1'), end('agent-2')))
+  const found = getUsage({ usage: viewAfter(usage, sessionStream, end('agent-1'), end('agent-2')) })
   const { total } = await found({ organizationId: 'org-1', by: [] })
   t.match(total, { prompt_tokens: most, completion_tokens: most, credits: most / 1_000_000 })
 })

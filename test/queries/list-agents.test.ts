@@ -39,7 +39,7 @@ t.test('lists of agents read no configuration', async (t) => {
   const { view, reads } = countedView(read.agentSummaries)
   const uses = { agentSummaries: view, organizations: read.organizations }
   const lists = {
-    agents: () => listAgents(view, 'any')(organizationId, {}),
+    agents: () => listAgents({ summaries: view, defaultModel: 'any' })(organizationId, {}),
     models: () => listModels(uses)(organizationId),
     squads: () => listManagementAgents(uses)(organizationId),
   }
@@ -62,7 +62,7 @@ t.test('lists tools a page at a time, and finds one by a look-up', async (t) => 
   const many = 250
   const { organizationId, read } = await scene(t, many)
   const { view, reads } = countedView(read.agentSummaries)
-  const list = listAgentTools(view)
+  const list = listAgentTools({ summaries: view })
   const first = await list(organizationId, undefined)
   const rest = await list(organizationId, first.next)
   t.strictSame([first.agents.length, rest.agents.length, rest.next], [200, many - 199, undefined])
@@ -70,9 +70,9 @@ t.test('lists tools a page at a time, and finds one by a look-up', async (t) => 
   t.strictSame(ids, [...new Set(ids)].toSorted())
   reads()
   const [id = ''] = ids
-  t.equal((await findAgentTool(view)(organizationId, id.slice(-12)))?.agent_id, id)
-  t.equal(await findAgentTool(view)(organizationId, 'f'.repeat(12)), undefined)
-  t.equal(await findAgentTool(view)('another', id.slice(-12)), undefined)
+  t.equal((await findAgentTool({ summaries: view })(organizationId, id.slice(-12)))?.agent_id, id)
+  t.equal(await findAgentTool({ summaries: view })(organizationId, 'f'.repeat(12)), undefined)
+  t.equal(await findAgentTool({ summaries: view })('another', id.slice(-12)), undefined)
   t.equal(reads().documents, 1)
 })
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { findAgents } from '../../src/caches/find-agents.ts'
 import { findCredential } from '../../queries/find-credential.ts'
 import { listConnectItems } from '../../queries/list-connect-items.ts'
+import { findAgents } from '../../src/caches/find-agents.ts'
 import { credentialsStream, decideStore } from '../../src/domain/credential/credential.ts'
 import { consentedHosts } from '../../src/event-sourcing/consented-hosts.ts'
 import { credentialsKey } from '../../src/security/vault.ts'

@@ -41,7 +41,7 @@ const shelved = async (t: Test) => {
     const made = await all.createDatastore({ displayName, description: null }, call)
     return made.datastoreId
   }
-  return { ...all, store, create, uses: { datastores, findUploads: findUploads(uploads) } }
+  return { ...all, store, create, uses: { datastores, findUploads: findUploads({ uploads }) } }
 }
 
 t.test('an index follows its DataStore, kept or not', async (t) => {

@@ -27,7 +27,7 @@ export const asking = async (t: Test, limits: McpLimits = {}) => {
   let now = 0
   const mcp = mcpTools({
     outbound,
-    credentialHeaders: credentialHeaders(find),
+    credentialHeaders: credentialHeaders({ findCredential: find }),
     clock: { now: () => new Date(now), monotonic: () => now },
     ...limits,
   })

@@ -18,9 +18,9 @@ export const queueUses = (
   findRun: read.runs.get,
   closeRun: closeRun({
     endRun,
-    costOf: recordedCost(store.read),
+    costOf: recordedCost({ read: store.read }),
     abandonRun: async () => undefined,
-    namesOf: runNames(findRequestId(store.read)),
+    namesOf: runNames(findRequestId({ read: store.read })),
     clock,
     log: silent,
   }),

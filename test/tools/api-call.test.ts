@@ -24,7 +24,7 @@ const calling = async (t: Test, answer: Answer, limits: { totalMs?: number } = {
     asked.join('/') === 'org-1/user-1/TOKEN' ? { value: secret, hosts: [site.host] } : undefined
   const apiCall = apiCalls({
     outbound,
-    credentialHeaders: credentialHeaders(find),
+    credentialHeaders: credentialHeaders({ findCredential: find }),
     misfitOf: schemas.misfitOf,
     clock: fixedClock(),
     ...limits,

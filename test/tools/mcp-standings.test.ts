@@ -13,7 +13,7 @@ const asking = (test: Parameters<typeof mcpServer>[0]) => {
   let now = 1_000
   const mcp = mcpTools({
     outbound,
-    credentialHeaders: credentialHeaders(async () => undefined),
+    credentialHeaders: credentialHeaders({ findCredential: async () => undefined }),
     clock: { now: () => new Date(now), monotonic: () => now },
   })
   test.teardown(async () => {

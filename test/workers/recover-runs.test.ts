@@ -40,8 +40,8 @@ const withRun = async (t: Test) => {
     if (!resumable.has(run_id)) throw new NotResumable('the agent is gone')
     resumed.push(run_id)
   }
-  const namesOf = runNames(findRequestId(scene.store.read))
-  const costOf = recordedCost(scene.store.read)
+  const namesOf = runNames(findRequestId({ read: scene.store.read }))
+  const costOf = recordedCost({ read: scene.store.read })
   const { endRun } = scene
   const resumeRun = resumeOrClose({
     resume,

@@ -25,7 +25,11 @@ const outdated = async (t: Test) => {
   const { datastores, uploads } = all.read
   const { datastoreId } = await all.createDatastore({ displayName: 'Old', description: null }, call)
   const stored = all.blobs.under(datastoreKey(call.organizationId, datastoreId))
-  const knowledge = knowledgeIn({ datastores, findUploads: findUploads(uploads), blobs: all.blobs })
+  const knowledge = knowledgeIn({
+    datastores,
+    findUploads: findUploads({ uploads }),
+    blobs: all.blobs,
+  })
   const reader = documentReader()
   t.teardown(() => Promise.all([knowledge.close(), reader.close()]))
 
@@ -82,7 +86,7 @@ const outdated = async (t: Test) => {
     const indexing = indexUploads({
       ...all,
       ...all.read,
-      findUploads: findUploads(uploads),
+      findUploads: findUploads({ uploads }),
       reader: documentReader(),
       storage: { isFull: async () => false },
       threads: 1,

@@ -43,7 +43,7 @@ export const identify = (request: FastifyRequest, access: Access, clock: Clock):
 
 /** Authentication and organization (docs/contract/authentication.md#authentication), for sockets. */
 export const authenticate =
-  (findAccess: FindAccess, clock: Clock): onRequestHookHandler =>
+  ({ findAccess, clock }: { findAccess: FindAccess; clock: Clock }): onRequestHookHandler =>
   (request, _reply, done) => {
     const accept = (access: Access) => {
       identify(request, access, clock)

@@ -27,7 +27,11 @@ export type HistoryOwner = {
 const named = z.object({ organization_id: pathId })
 
 /** An organization's history: for its managers, and the platform. */
-export const organizationHistory = (getOrganization: GetOrganization): HistoryOwner => ({
+export const organizationHistory = ({
+  getOrganization,
+}: {
+  getOrganization: GetOrganization
+}): HistoryOwner => ({
   at: '/organizations/:organization_id/audit',
   params: named,
   rules: { scopes: ['admin:read'], managers: true },

@@ -66,7 +66,7 @@ export const wsChatRoutes =
       else done()
     }
 
-    const authenticated = authenticate(findAccess, clock)
+    const authenticated = authenticate({ findAccess, clock })
     const authenticatedEarly: onRequestHookHandler = (request, reply, done) => {
       if (credentialsOf(request).apiKey) authenticated.call(http, request, reply, done)
       else done()

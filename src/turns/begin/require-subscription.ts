@@ -13,7 +13,7 @@ export type FindBalance = (
  * who pays. @throws no_subscription, invalid_plan, insufficient_credits
  */
 export const requireSubscription =
-  (findBalance: FindBalance) =>
+  ({ findBalance }: { findBalance: FindBalance }) =>
   async ({ plan, userId }: Access): Promise<string> => {
     if (!plan || !userId)
       throw refusal('no_subscription', { hasSubscription: false, requiredPlans: apiPlans })

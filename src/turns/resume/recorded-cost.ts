@@ -12,7 +12,7 @@ type Recorded = Pick<RunView, 'run_id' | 'session_id' | 'organization_id' | 'rev
 
 /** What the recorded answers of a run cost, for whoever closes it in place of its process. */
 export const recordedCost =
-  (read: EventStore['read']) =>
+  ({ read }: { read: EventStore['read'] }) =>
   async ({ run_id: runId, session_id, organization_id, revision = 0 }: Recorded) => {
     const answers = new Map<string, SessionEvent<'ModelAnswered'>['data']>()
     let most = Number.POSITIVE_INFINITY
