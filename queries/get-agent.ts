@@ -10,7 +10,7 @@ export const getAgent =
   ({ agents }: { agents: View<AgentView> }) =>
   async (organizationId: string, agentId: string) => {
     const agent = await agents.get(agentId)
-    if (agent?.organization_id !== organizationId) throw refusal('agent_not_agent')
+    if (agent?.organization_id !== organizationId) throw refusal('agent_not_found')
     return wholeOf(agent)
   }
 export type GetAgent = ReturnType<typeof getAgent>

@@ -75,7 +75,7 @@ t.test('a step that cannot be appended leaves the upload open in its DataStore',
   const { by, one } = await uploaded()
   await followUpload.start(one, by)
   await followUpload.index(one, { chunks: 1, chunksBlob: 'c' }, by)
-  const over = followUploadOver(withoutFiles)
+  const over = followUploadOver({ transact: withoutFiles })
   const events = await appended(async () => {
     const refused = { message: 'the disk is full' }
     await t.rejects(over.fail(one, { reason: 'unreadable' }, by), refused)

@@ -26,6 +26,6 @@ t.test('all uploads of a DataStore that are not removed are found', async (t) =>
     },
   } as unknown as View<UploadView>
   const place = { organizationId: 'org-1', datastoreId: 'd-1' }
-  t.strictSame(await findUploads(view)(place), uploads)
+  t.strictSame(await findUploads({ uploads: view })(place), uploads)
   t.match(queries[0], { index: 'by_datastore', equals: ['org-1', 'd-1', true] })
 })

@@ -11,7 +11,7 @@ const asks = (organization_id: string, access: object) =>
 const getOrganization = (async (organizationId: string) => {
   if (organizationId !== 'org-1') throw refusal('organization_not_found')
 }) as unknown as GetOrganization
-const history = organizationHistory(getOrganization)
+const history = organizationHistory({ getOrganization })
 const platform = { kind: 'platform' }
 
 t.test('an organization’s history is for its managers and the platform', async (t) => {
