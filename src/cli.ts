@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { cac } from 'cac'
+import { exitCodeOf } from './app/exit-code.ts'
 import { type AuditOptions, audit } from './cli/audit/commands.ts'
 import { CommandFailed } from './cli/command-failed.ts'
 import { eventLines } from './cli/events.ts'
@@ -240,5 +241,7 @@ run().catch((error: Error) => {
   const { name, message } = error
   const told = name === 'CommandFailed' || name === 'CACError'
   say(`reprise: ${told ? '' : `${name}: `}${message}`)
-  process.exit(error instanceof CommandFailed ? error.exitCode : name === 'CACError' ? 2 : 1)
+  process.exit(
+    error instanceof CommandFailed ? error.exitCode : name === 'CACError' ? 2 : exitCodeOf(error),
+  )
 })

@@ -12,6 +12,7 @@ import { keyUsageMeter } from '../metering/key-usage-meter.ts'
 import { readMeter } from '../metering/read-meter.ts'
 import { refusalMeter } from '../metering/refusal-meter.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { StoreDamaged } from '../ports/event-store.ts'
 import { watchedKeys } from '../security/watched-keys.ts'
 import { bufferBudget } from '../support/buffer-budget.ts'
 import { opening } from '../support/disposal.ts'
@@ -68,6 +69,8 @@ type Options = {
   privateHosts?: readonly string[]
   /** How long databases are waited for at the start. */
   storeWait?: StoreWait
+  /** Told of a damaged page of the embedded log that is found after the start. */
+  onDamaged?(error: StoreDamaged): void
   /** Positions that the embedded log leaves out before each append, for tests. */
   positionGap?: number
   /**
@@ -96,9 +99,15 @@ export const app = (config: Config, options: Options) =>
 
     assertRestored(config.DATA_DIR)
     const masterKey = await masterKeyOf(config)
-    const { storeWait, positionGap = 0, rightsLookMs, laterApart = true } = options
+    const { storeWait, positionGap = 0, rightsLookMs, laterApart = true, onDamaged } = options
     const bare = opened.use(
-      await openStores(config, log, { ...storeWait, positionGap, laterApart, clock }),
+      await openStores(config, log, {
+        ...storeWait,
+        positionGap,
+        laterApart,
+        clock,
+        ...(onDamaged && { onDamaged }),
+      }),
     )
     const times = appendTimes(clock)
     await times.resume(bare.events)

@@ -15,7 +15,7 @@ type Options = {
 export const embeddedReads = async (path: string, log: Log, options: Options) => {
   const { room } = options.space
   const rooms = { views: room('views', path), rebuilds: room('rebuilds', path) }
-  const env = await openViewsEnv({ path, rooms })
+  const env = await openViewsEnv({ path, rooms, log })
   if (env.startedEmpty)
     log.warn({ path, reason: env.startedEmpty }, 'the views are folded again from the log')
   const views = embeddedViews(env, options)

@@ -67,7 +67,7 @@ const ringMs = 2_000
 /** How much of the heap may be used before states that are read into it are refused. */
 const tightShare = 0.7
 
-const viewsFiles = ['data.mdb', 'lock.mdb', 'mark.json']
+const viewsFiles = ['data.mdb', 'lock.mdb', 'mark.json', 'check-pending']
 
 const tell = (told: LaterTold) => process.send?.(told)
 

@@ -4,11 +4,15 @@ import { pino } from 'pino'
 import { offlineName } from '../adapters/models/registry.ts'
 import { type Config, configFrom, type Environment } from '../config.ts'
 import { schedule } from '../jobs/schedule.ts'
+import { StoreDamaged } from '../ports/event-store.ts'
 import { type App, app } from './app.ts'
+import { damagedExit } from './exit-code.ts'
 import { logOutput } from './log-output.ts'
 import { readableLog } from './readable-log.ts'
 
 const stopWithinMs = 10_000
+const advice =
+  'Nothing was changed: restore a backup (reprise restore), see docs/troubleshooting.md#damage'
 /** How long the last log lines may take. */
 const flushMs = 1_000
 
@@ -63,33 +67,28 @@ const logTo = (level: string) => {
   return { log, output, exit }
 }
 
-/** The first signal stops the process in order, in bounded time; a second one stops it at once. */
-const stopOnSignals = (
-  { log, exit }: ReturnType<typeof logTo>,
-  stop: () => Promise<unknown>,
-): void => {
+/** Ends the process in order, in bounded time, with an exit code; asked again, at once. */
+const endOnce = ({ log, exit }: ReturnType<typeof logTo>, stop: () => Promise<unknown>) => {
   let stopping = false
-  const onSignal = (signal: string) => {
-    log.info({ signal }, stopping ? 'stopping at once' : 'stopping')
-    if (stopping) return exit(1)
+  return (code: number, why: object): unknown => {
+    log.info(why, stopping ? 'stopping at once' : 'stopping')
+    if (stopping) return exit(code || 1)
     stopping = true
     setTimeout(() => {
       log.fatal('did not stop in time')
-      return exit(1)
+      return exit(code || 1)
     }, stopWithinMs).unref()
     return stop().then(
       () => {
         log.info('stopped')
-        return exit(0)
+        return exit(code)
       },
       (err) => {
         log.fatal({ err }, 'could not stop in order')
-        return exit(1)
+        return exit(code || 1)
       },
     )
   }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
 }
 
 /**
@@ -112,8 +111,17 @@ const opened = async ({ http, demo, recover }: App, config: Config) => {
 
 /** Runs the server until a signal ends the process; resolves when it is ready. */
 const running = async (config: Config, out: ReturnType<typeof logTo>): Promise<void> => {
-  const { log, output } = out
-  const opening = await app(config, { log, logLinesDropped: output.dropped })
+  const { log, output, exit } = out
+  /** Until there is more to end. */
+  let endNow: ReturnType<typeof endOnce> = exit
+  const opening = await app(config, {
+    log,
+    logLinesDropped: output.dropped,
+    onDamaged: (err) => {
+      log.fatal({ err }, `the log of events is damaged. ${advice}`)
+      endNow(damagedExit, { err })
+    },
+  })
   const jobs = schedule({ tick: opening.tick, log })
   const end = async () => {
     await jobs.stop()
@@ -124,7 +132,10 @@ const running = async (config: Config, out: ReturnType<typeof logTo>): Promise<v
     ending ??= end()
     return ending
   }
-  stopOnSignals(out, stop)
+  const endProcess = endOnce(out, stop)
+  endNow = endProcess
+  for (const name of ['SIGTERM', 'SIGINT'])
+    process.on(name, (signal: string) => endProcess(0, { signal }))
   try {
     const { url, made } = await opened(opening, config)
     await jobs.start()
@@ -158,6 +169,7 @@ export const serve = async (env: Environment): Promise<void> => {
     await running(config, out)
   } catch (error) {
     await output.flushed(flushMs)
-    throw error
+    if (!(error instanceof StoreDamaged)) throw error
+    throw new StoreDamaged(`${error.message}. ${advice}`, { cause: error })
   }
 }

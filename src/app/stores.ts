@@ -15,7 +15,7 @@ import type { Config } from '../config.ts'
 import type { Answers } from '../ports/answers.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Damage } from '../ports/damage.ts'
-import type { EventStore } from '../ports/event-store.ts'
+import type { EventStore, StoreDamaged } from '../ports/event-store.ts'
 import type { KeyRecords, KeyStore } from '../ports/keys.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
@@ -61,6 +61,8 @@ type Where = Pick<Config, 'DATA_DIR' | 'EVENTSTORE_URL' | 'MONGODB_URL'> &
 type Options = StoreWait & {
   /** Positions that the embedded log leaves out before each append, for tests. */
   positionGap?: number
+  /** Told of a damaged page of the embedded log that is found after it was opened. */
+  onDamaged?(error: StoreDamaged): void
   /** Where all is embedded, another process opens the views that are folded later. */
   laterApart?: boolean
   /** The clock that times leases. */
@@ -68,15 +70,15 @@ type Options = StoreWait & {
 }
 
 /** Events, keys and first answers in DATA_DIR. @throws StoreInUse, StoreFormat, StoreDamaged */
-const embeddedLog = async (path: string, space: OpenDiskSpace, gap: number) => {
-  const log = await openLog({ path, room: space.room('events', path) })
+const embeddedLog = async (opened: Parameters<typeof openLog>[0], gap: number) => {
+  const store = await openLog(opened)
   return {
-    events: embeddedEventStore(log, { gap }),
-    keys: embeddedKeyStore(log),
-    answers: embeddedAnswers(log),
-    undelivered: embeddedUndeliveredRuns(log),
-    damage: log.damage,
-    close: () => log.close(),
+    events: embeddedEventStore(store, { gap }),
+    keys: embeddedKeyStore(store),
+    answers: embeddedAnswers(store),
+    undelivered: embeddedUndeliveredRuns(store),
+    damage: store.damage,
+    close: () => store.close(),
   }
 }
 
@@ -148,15 +150,18 @@ export const openStores = (config: Where, log: Log, options: Options = {}): Prom
   opening(async (opened) => {
     const { DATA_DIR, EVENTSTORE_URL, EVENTSTORE_NAMESPACE = 'reprise' } = config
     const { MONGODB_URL, DISK_RESERVE_MB } = config
-    const { positionGap = 0, laterApart = false, clock = processClock, ...wait } = options
+    const { positionGap = 0, laterApart = false, clock = processClock, ...more } = options
+    const { onDamaged = () => undefined, ...wait } = more
     await mkdir(DATA_DIR, { recursive: true, mode: 0o700 })
     const reserve = DISK_RESERVE_MB && DISK_RESERVE_MB * 1_048_576
     const space = openDiskSpace({ folder: DATA_DIR, reserve, log })
     const mongo = MONGODB_URL ? opened.use(await mongoDb(MONGODB_URL, log, wait, clock)) : undefined
+    const path = join(DATA_DIR, logFolder)
+    const room = space.room('events', path)
     const local =
       EVENTSTORE_URL && mongo
         ? undefined
-        : opened.use(await embeddedLog(join(DATA_DIR, logFolder), space, positionGap))
+        : opened.use(await embeddedLog({ path, room, log, onFault: onDamaged }, positionGap))
     const remote = EVENTSTORE_URL
       ? opened.use(await eventStoreDb(EVENTSTORE_URL, EVENTSTORE_NAMESPACE, log, wait))
       : undefined

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +10,7 @@ import { openViewsEnv } from '../../src/adapters/embedded/views-env.ts'
 import { openStores } from '../../src/app/stores.ts'
 import { silent } from '../../src/ports/log.ts'
 import { projector } from '../../src/projector/projector.ts'
+import { childrenOf } from '../support/children.ts'
 import { client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { superAdminKey } from '../support/platform.ts'
@@ -21,17 +21,7 @@ import { workload } from '../support/workload.ts'
 const later = projectionsAt('later').map(({ name }) => name)
 
 /** The processes for audits of a server. */
-const processesOf = (server: number): number[] =>
-  readdirSync('/proc').flatMap((name) => {
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
-      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
-      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8')
-      return parent === server && command.includes('later-process') ? [Number(name)] : []
-    } catch {
-      return []
-    }
-  })
+const processesOf = (server: number): number[] => childrenOf(server, 'later-process')
 
 const sizeOf = async (url: string, organizationId: string): Promise<number> => {
   const path = `/api/admin/organizations/${organizationId}/audit/checkpoint`

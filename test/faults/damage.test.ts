@@ -1,96 +1,210 @@
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { contents, user } from '../support/client.ts'
+import { childrenOf } from '../support/children.ts'
+import { user } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
+import { superAdminKey } from '../support/platform.ts'
 import { raw } from '../support/raw.ts'
 import { rounds } from '../support/rounds.ts'
-import { startServer } from '../support/server.ts'
-import { randomNumbers, spoil } from '../support/spoiled.ts'
+import { type StartedServer, startServer } from '../support/server.ts'
+import { cutOff, randomNumbers, spoil } from '../support/spoiled.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 const codes = ['store_damaged', 'service_unavailable']
+const sessions = ['session-0', 'session-1', 'session-2']
+/** Of a damaged file: the start that it kills, and the one that waits for the check. */
+const mostDeaths = 3
+const pageBytes = 4_096
 
-/** A server with two organizations that have talked. */
+type Organization = { key: string; id: string }
+type Answers = Map<string, readonly string[]>
+
+/** The folder of a stopped server with two organizations that have talked. */
 const scene = async (t: Test) => {
-  const DATA_DIR = t.testdir()
-  const server = await startServer(t, { DATA_DIR })
-  const organizations: { key: string; id: string }[] = []
+  const folder = t.testdir()
+  const server = await startServer(t, { DATA_DIR: folder })
+  const organizations: Organization[] = []
   for (let n = 0; n < 2; n++) {
     const organization = await server.platform.organization()
     const { key } = await organization.key()
     for (let m = 0; m < 6; m++)
-      await server.as(key).chat({ messages: user(`Hello ${m}`), session_id: `session-${m % 3}` })
+      await server.as(key).chat({ messages: user(`Hello ${m}`), session_id: sessions[m % 3] })
     organizations.push({ key, id: organization.organizationId })
   }
-  /** Asks for everything; answers how much was answered, after having looked at each refusal. */
-  const askAll = async () => {
-    let fine = 0
-    let refused = 0
-    const look = ({ status, headers }: { status: number; headers: Record<string, unknown> }) => {
-      if (status === 200) fine++
-      else {
-        refused++
-        t.ok(status === 503 && codes.includes(`${headers['x-error-code']}`), `${status}`)
-      }
-    }
-    for (const { key, id } of organizations) {
-      const headers = { 'x-api-key': key }
-      for (let m = 0; m < 3; m++)
-        look(await raw(server.url)(`/api/external/sessions/session-${m}/messages`, { headers }))
-      look(await raw(server.url)('/api/external/agents', { headers }))
-      const admin = { 'x-api-key': 'platform-key-of-at-least-32-characters' }
-      const at = `/api/admin/organizations/${id}`
-      for (const path of ['/audit/events?limit=500', '/members', '/agents', '/api-keys'])
-        look(await raw(server.url)(`${at}${path}`, { headers: admin }))
-    }
-    t.equal((await raw(server.url)('/api/health')).status, 200, 'the process lives')
-    return { fine, refused }
-  }
-  const readiness = async () => (await raw(server.url)('/api/health/ready')).body
-  return { DATA_DIR, server, organizations, askAll, readiness }
+  const said = (await askAll(t, server, organizations)).messages
+  await server.stop()
+  return { folder, organizations, said }
 }
 
-t.test('views that are damaged, while they are served or not, heal by themselves', async (t) => {
-  const { DATA_DIR, server, organizations, askAll, readiness } = await scene(t)
-  const whole = await askAll()
-  t.equal(whole.refused, 0)
-  const said = await Promise.all(
-    organizations.map(({ key }) => contents(server.as(key), 'session-0')),
-  )
-  for (let seed = 1; seed <= rounds(2, 6); seed++) {
-    const random = randomNumbers(seed)
-    const file = join(DATA_DIR, 'views', 'data.mdb')
-    const harm = () => Array.from({ length: 4 }, () => spoil(file, random)).join(', ')
-    if (seed % 2) t.comment(`served: ${harm()}`)
-    else {
-      await server.stop()
-      t.comment(`stopped: ${harm()}`)
-      await server.restart()
+/** Asks for everything. Looks at each refusal; an answer of messages is theirs. */
+const askAll = async (t: Test, server: StartedServer, organizations: readonly Organization[]) => {
+  const messages: Answers = new Map()
+  let refused = 0
+  const ask = async (path: string, key: string) => {
+    const answer = await raw(server.url)(path, { headers: { 'x-api-key': key } })
+    const { status, headers, body } = answer
+    if (status === 200) return body
+    refused++
+    t.ok(status === 503 && codes.includes(`${headers['x-error-code']}`), `${path}: ${status}`)
+    return undefined
+  }
+  for (const { key, id } of organizations) {
+    for (const session of sessions) {
+      const body = await ask(`/api/external/sessions/${session}/messages`, key)
+      const texts = body?.messages.map((one: object) => JSON.stringify(one))
+      if (texts) messages.set(`${id} ${session}`, texts)
     }
-    await eventually(async () => (await askAll()).refused === 0)
-    const now = await Promise.all(
-      organizations.map(({ key }) => contents(server.as(key), 'session-0')),
-    )
-    t.strictSame(now, said, 'what was said is there again')
-    t.match(await readiness(), { status: 'ok' })
+    await ask('/api/external/agents', key)
+    const at = `/api/admin/organizations/${id}`
+    for (const path of ['/audit/events?limit=500', '/members', '/agents', '/api-keys'])
+      await ask(`${at}${path}`, superAdminKey)
+  }
+  return { messages, refused }
+}
+
+const isNamed = async (server: StartedServer): Promise<boolean> => {
+  const { body } = await raw(server.url)('/api/health/ready')
+  return body.checks.damage.ok === false
+}
+
+/**
+ * Asks a server for everything, and starts it again as often as damage ends it. Undefined once a
+ * start names the damage.
+ */
+const askedThrough = async (
+  t: Test,
+  server: StartedServer,
+  organizations: readonly Organization[],
+) => {
+  for (let deaths = 0; deaths <= mostDeaths; deaths++) {
+    try {
+      return await askAll(t, server, organizations)
+    } catch {}
+    await server.kill9()
+    try {
+      await server.restart()
+    } catch (error) {
+      const text = `${error}`
+      if (!text.includes('(SIG')) {
+        t.match(text, /\(exit code 3\)[\s\S]*\nStoreDamaged: .*data\.mdb.*restore a backup/)
+        return undefined
+      }
+    }
+  }
+  throw new Error('it dies again and again')
+}
+
+/** What is answered is what was said, and all of it where no damage is named. */
+const compare = (t: Test, found: Answers, said: Answers, isWhole: boolean) => {
+  for (const [session, texts] of found) {
+    const wrong = texts.filter((one) => !said.get(session)?.includes(one))
+    t.strictSame(wrong, [], `${session}: nothing wrong`)
+    if (isWhole) t.strictSame(texts, said.get(session), `${session}: nothing is missing`)
+  }
+}
+
+const harmed = (file: string, seed: number): string => {
+  const random = randomNumbers(seed)
+  if (seed % 4 === 0) return cutOff(file, random)
+  return Array.from({ length: 3 }, () => spoil(file, random)).join(', ')
+}
+
+t.test('views that are damaged, served or stopped, are folded again without help', async (t) => {
+  const { folder, organizations, said } = await scene(t)
+  const server = await startServer(t, { DATA_DIR: folder })
+  for (let seed = 1; seed <= rounds(2, 24); seed++) {
+    const isServed = seed % 2 === 0
+    const name = seed % 3 === 0 ? 'views-later' : 'views'
+    if (!isServed) await server.kill9()
+    t.comment(`${isServed ? 'served' : 'stopped'}: ${harmed(join(folder, name, 'data.mdb'), seed)}`)
+    if (!isServed) await server.restart()
+    await eventually(async () => (await askedThrough(t, server, organizations))?.refused === 0)
+    await server.kill9()
+    await server.restart()
+    const healed = await eventually(async () => {
+      const now = await askedThrough(t, server, organizations)
+      return now?.refused === 0 && !(await isNamed(server)) ? now : undefined
+    })
+    compare(t, healed.messages, said, true)
   }
 })
 
-t.test('a log that is damaged while it is served: named, and the rest is served', async (t) => {
-  const { DATA_DIR, server, organizations, askAll, readiness } = await scene(t)
+t.test('a log that is damaged, served or stopped, is read rightly or named', async (t) => {
+  const { folder, organizations, said } = await scene(t)
   let named = 0
-  for (let seed = 1; seed <= rounds(5, 8); seed++) {
-    t.comment(spoil(join(DATA_DIR, 'log', 'data.mdb'), randomNumbers(seed)))
-    const { fine, refused } = await askAll()
-    t.ok(fine > 0, `${fine} answered, ${refused} refused`)
-    for (const { key } of organizations) {
-      const { status } = await server.as(key).chat({ messages: user('More'), session_id: 'new' })
-      t.ok(status === 200 || status === 503, `a message: ${status}`)
+  for (let seed = 1; seed <= rounds(3, 40); seed++) {
+    const DATA_DIR = `${folder}-${seed}`
+    cpSync(folder, DATA_DIR, { recursive: true })
+    t.teardown(() => rmSync(DATA_DIR, { recursive: true, force: true }))
+    const server = await startServer(t, { DATA_DIR })
+    const isServed = seed % 2 === 0
+    if (!isServed) await server.kill9()
+    t.comment(`${isServed ? 'served' : 'stopped'}: ${harmed(join(DATA_DIR, 'log/data.mdb'), seed)}`)
+    const first = await askedThrough(t, server, organizations)
+    if (first) {
+      compare(t, first.messages, said, !(await isNamed(server)))
+      const [{ key }] = organizations as [Organization]
+      await server
+        .as(key)
+        .chat({ messages: user('More'), session_id: 'new' })
+        .catch(() => undefined)
+      await server.kill9()
+      await server.restart().catch(() => undefined)
     }
-    const { checks } = await readiness()
-    if (refused > 0) t.equal(checks.damage.ok, false)
-    if (!checks.damage.ok) named++
+    const last = first && (await askedThrough(t, server, organizations))
+    if (last) {
+      const isKnown = await isNamed(server)
+      compare(t, last.messages, said, !isKnown)
+      t.ok(last.refused === 0 || isKnown, 'what is refused is named')
+      if (isKnown) named++
+    } else named++
+    await server.kill9()
   }
   t.ok(named > 0)
+})
+
+t.test('kill -9 of a sound server: no damage is named', async (t) => {
+  const { folder, organizations, said } = await scene(t)
+  const server = await startServer(t, { DATA_DIR: folder })
+  for (let life = 0; life < rounds(2, 10); life++) {
+    const [{ key }] = organizations as [Organization]
+    const asked = server.as(key).chat({ messages: user('More'), session_id: `new-${life}` })
+    await Promise.all([asked.catch(() => undefined), server.kill9()])
+    await server.restart()
+    const now = await askAll(t, server, organizations)
+    t.equal(now.refused, 0)
+    compare(t, now.messages, said, true)
+    t.notOk(await isNamed(server))
+    t.notMatch(server.output(), /damaged|folded again/)
+  }
+})
+
+t.test('damage that the check finds while the server runs ends it, with exit code 3', async (t) => {
+  const { folder } = await scene(t)
+  const server = await startServer(t, { DATA_DIR: folder })
+  await server.kill9()
+  // A start reads none of the first messages.
+  const file = join(folder, 'log/data.mdb')
+  const bytes = readFileSync(file)
+  const page = Math.floor(bytes.indexOf('"RunStarted"') / pageBytes)
+  writeFileSync(file, bytes.fill(0, page * pageBytes, (page + 1) * pageBytes))
+  const restarted = server.restart()
+  const walking = () => childrenOf(server.startingPid(), 'integrity-walk')
+  const check = await new Promise<number>((resolve) => {
+    const looking = setInterval(() => {
+      const [pid] = walking()
+      if (pid === undefined) return
+      clearInterval(looking)
+      process.kill(pid, 'SIGSTOP')
+      resolve(pid)
+    }, 1)
+  })
+  await restarted
+  t.equal((await raw(server.url)('/api/health')).status, 200)
+  process.kill(check, 'SIGCONT')
+  t.equal(await server.ended(), 3)
+  t.match(server.output(), /"msg":"the log of events is damaged\. Nothing was changed/)
+  await t.rejects(server.restart(), { message: /\(exit code 3\)[\s\S]*\nStoreDamaged: / })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Test } from 'tap'
 import { embeddedBlobs } from '../../src/adapters/embedded/blobs.ts'
-import { openDatabases } from '../../src/adapters/embedded/environment.ts'
+import { environmentIn } from '../../src/adapters/embedded/environment.ts'
 import { noteFormat } from '../../src/adapters/embedded/folder-format.ts'
 import { dataKeyKey, streamKey } from '../../src/adapters/embedded/index-key.ts'
 import { metadata } from './recorded.ts'
@@ -21,7 +21,7 @@ export const embeddedLog = (t: Test) => {
   const path = join(dataDir, 'log')
   mkdirSync(path)
   noteFormat(path, 2)
-  const db = openDatabases({ path })
+  const db = environmentIn(path, false)
   t.teardown(() => db.root.close())
   const revisions = new Map<string, number>()
   let head = -1
@@ -79,7 +79,7 @@ export const rowsOf = (db: Databases) => {
 
 /** The rows of the log in a data folder that no server has open. */
 export const rowsIn = async (dataDir: string) => {
-  const db = openDatabases({ path: join(dataDir, 'log'), readOnly: true })
+  const db = environmentIn(join(dataDir, 'log'), readOnly: true, false)
   try {
     return rowsOf(db)
   } finally {

@@ -61,7 +61,10 @@ const oneLife = async (env: Env, by: readonly string[], begun: (child: ChildProc
     }
     child.stdout.on('data', read)
     child.stderr.on('data', read)
-    void gone.then(() => reject(new Error(`the server did not start:\n${output}`)))
+    void gone.then(([code, signal]) => {
+      const how = signal ?? `exit code ${code}`
+      reject(new Error(`the server did not start (${how}):\n${output}`))
+    })
   })
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal)
@@ -72,6 +75,7 @@ const oneLife = async (env: Env, by: readonly string[], begun: (child: ChildProc
     url,
     /** Its process id. */
     pid: child.pid ?? 0,
+    gone,
     end,
     output: () => output,
     /** Nothing is read of what it prints, until that is called which this answers. */
@@ -115,6 +119,10 @@ export const startServer = async (t: Owner, env: Env = {}, by: readonly string[]
     /** SIGTERM; answers the exit code. */
     stop: () => life.end('SIGTERM'),
     kill9: () => life.end('SIGKILL'),
+    /** Resolves with the exit code once the process has ended by itself. */
+    ended: () => life.gone.then(([code]) => code),
+    /** The id of the present process, which may not be ready yet. */
+    startingPid: () => child?.pid ?? 0,
     /** Kills the present process, which may not be ready yet. */
     crash: () => child?.kill('SIGKILL'),
     path: all.DATA_DIR ?? '',

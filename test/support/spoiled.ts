@@ -1,4 +1,12 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from 'node:fs'
 
 const pageBytes = 4_096
 
@@ -31,22 +39,39 @@ const usedPages = (fd: number, pages: number): number[] => {
   })
 }
 
-/** Zeroes a page, or flips a bit of one, chosen by chance; says what it did. */
+/** Damages a used page, chosen by chance: zeroes, random bytes, or a bit; says what it did. */
 export const spoil = (file: string, random: Random): string =>
   changed(file, (fd, pages) => {
     const used = usedPages(fd, pages)
     const page = used[random(used.length)] ?? 0
-    if (random(2) === 0) {
-      writeSync(fd, Buffer.alloc(pageBytes), 0, pageBytes, page * pageBytes)
-      return `page ${page} zeroed`
-    }
+    const write = (bytes: Buffer, at: number) =>
+      writeSync(fd, bytes, 0, bytes.length, page * pageBytes + at)
     // Half of them where the page says what it holds.
     const at = random(random(2) === 0 ? 128 : pageBytes)
+    const how = random(3)
+    if (how === 0) {
+      write(Buffer.alloc(pageBytes), 0)
+      return `page ${page} zeroed`
+    }
+    if (how === 1) {
+      const length = Math.min(1 << random(13), pageBytes - at)
+      write(Buffer.from(Array.from({ length }, () => random(256))), at)
+      return `page ${page}: ${length} random bytes at ${at}`
+    }
     const byte = Buffer.alloc(1)
     readSync(fd, byte, 0, 1, page * pageBytes + at)
     byte[0] = (byte[0] ?? 0) ^ (1 << random(8))
-    writeSync(fd, byte, 0, 1, page * pageBytes + at)
+    write(byte, at)
     return `page ${page} flipped at ${at}`
+  })
+
+/** Cuts a file off behind a used page, chosen by chance; says where. */
+export const cutOff = (file: string, random: Random): string =>
+  changed(file, (fd, pages) => {
+    const used = usedPages(fd, pages)
+    const page = used[random(used.length)] ?? 0
+    ftruncateSync(fd, page * pageBytes)
+    return `cut off before page ${page}`
   })
 
 /** Flips a bit of a text, wherever it begins in a file; says in how many places. */

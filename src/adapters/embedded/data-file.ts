@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   closeSync,
@@ -10,14 +9,11 @@ import {
   readFileSync,
   readSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { z } from 'zod'
-import { StoreDamaged } from '../../ports/event-store.ts'
+import { removePending } from './integrity-check.ts'
 
 const growBy = 64 * 1024 * 1024
 const headBytes = 65_536
@@ -57,11 +53,12 @@ export const writeDurably = (path: string, name: string, text: string): void => 
 export const markClosed = (file: string): void => {
   try {
     writeDurably(dirname(file), closedMark, JSON.stringify(closedAs(file)))
+    removePending(dirname(file))
   } catch {}
 }
 
 /** Whether a data file is as it was closed. The note is removed: it says nothing once lmdb writes. */
-const takeClosedMark = (file: string): boolean => {
+export const takeClosedMark = (file: string): boolean => {
   const path = dirname(file)
   const mark = join(path, closedMark)
   if (!existsSync(mark)) return false
@@ -69,35 +66,6 @@ const takeClosedMark = (file: string): boolean => {
   rmSync(mark)
   syncDirectory(path)
   return was === JSON.stringify(closedAs(file))
-}
-
-const check = fileURLToPath(new URL('./database-check.js', import.meta.url))
-
-/** How many bytes a data file must have. @throws StoreDamaged when lmdb cannot open it */
-const bytesNeeded = async (file: string): Promise<number> => {
-  try {
-    const { stdout } = await promisify(execFile)(process.execPath, [check, dirname(file)])
-    return Number(stdout)
-  } catch (error) {
-    const { code, signal } = error as { code?: unknown; signal?: string }
-    if (!signal && typeof code !== 'number') throw error
-    const how = signal ?? `exit code ${code}`
-    throw new StoreDamaged(`${file} cannot be opened: lmdb ended with ${how}`, { cause: error })
-  }
-}
-
-/**
- * Refuses a data file that is not whole before it is mapped into memory: on a damaged header, and
- * on a page beyond the end of the file, lmdb kills the process. So unless the file is as it was
- * closed, another process opens it first.
- * @throws StoreDamaged
- */
-export const assertWhole = async (file: string): Promise<void> => {
-  if (!existsSync(file)) throw new StoreDamaged(`${file} is missing`)
-  if (takeClosedMark(file)) return
-  const bytes = await bytesNeeded(file)
-  const { size } = statSync(file)
-  if (size < bytes) throw new StoreDamaged(`${file} has ${size} bytes of at least ${bytes}`)
 }
 
 /**

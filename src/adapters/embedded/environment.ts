@@ -1,15 +1,13 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { open, type RootDatabase } from 'lmdb'
+import { type Database, open, type RootDatabase } from 'lmdb'
 import { StoreDamaged } from '../../ports/event-store.ts'
-import { assertWhole } from './data-file.ts'
+import { takeClosedMark } from './data-file.ts'
 import { isInFormat, noteFormat } from './folder-format.ts'
-import { type Guarded, guarded } from './guarded.ts'
 import { streamKey } from './index-key.ts'
+import { type CheckOptions, checkIntegrity } from './integrity-check.ts'
 import { keyEncoder } from './key-encoder.ts'
-import { type PageGuard, pageGuard } from './page-guard.ts'
-import { checksummed } from './record.ts'
-
-type Lost = Parameters<typeof pageGuard>[1]
+import { checksummed, lastEventOf } from './record.ts'
 
 const format = 2
 /** Address space, not disk: the size to which the file may grow while it is open. */
@@ -24,23 +22,20 @@ export type LogEnvironment = {
    * Records by the position of their last event; undefined where bytes are damaged. Written as
    * text, or encoded.
    */
-  records: Guarded<string | undefined, number, string | Buffer>
+  records: Database<string | undefined, number>
   /** A stream and the revision of a record's last event (`streamKey`) to the key of the record. */
-  streams: Guarded<number, [string, number]>
+  streams: Database<number, [string, number]>
   /** By `dataKeyKey`. */
-  keys: Guarded<Buffer, string>
+  keys: Database<Buffer, string>
   /** The record that names the accepted master keys, under `keys`. */
-  installation: Guarded<Buffer, string>
-  answers: Guarded<string | undefined, string>
+  installation: Database<Buffer, string>
+  answers: Database<string | undefined, string>
   /** By the run's id. */
-  undelivered: Guarded<string | undefined, string>
-  guard: PageGuard
+  undelivered: Database<string | undefined, string>
 }
 
-type Opening = { path: string; readOnly?: boolean }
-
-/** The databases of the log in a folder, as lmdb has them. */
-export const openDatabases = ({ path, readOnly = false }: Opening) => {
+/** The store in a directory; `readOnly` where another process has it open. */
+export const environmentIn = (path: string, readOnly: boolean): LogEnvironment => {
   const root = open({
     path,
     noSubdir: false,
@@ -51,77 +46,59 @@ export const openDatabases = ({ path, readOnly = false }: Opening) => {
     readOnly,
   })
   const text = { encoder: checksummed, keyEncoder, cache: false } as const
-  const ordered = { encoding: 'ordered-binary', keyEncoder } as const
   const binary = { encoding: 'binary', keyEncoder } as const
+  const ordered = { encoding: 'ordered-binary', keyEncoder } as const
   return {
+    file: join(path, 'data.mdb'),
     root,
-    records: root.openDB<string | undefined, number>({ name: 'records', ...text }),
-    streams: root.openDB<number, [string, number]>({ name: 'streams', ...ordered }),
-    keys: root.openDB<Buffer, string>({ name: 'keys', ...binary }),
-    installation: root.openDB<Buffer, string>({ name: 'installation', ...binary }),
-    answers: root.openDB<string | undefined, string>({ name: 'answers', ...text }),
-    undelivered: root.openDB<string | undefined, string>({ name: 'undelivered', ...text }),
+    records: root.openDB('records', text),
+    streams: root.openDB('streams', ordered),
+    keys: root.openDB('keys', binary),
+    installation: root.openDB('installation', binary),
+    answers: root.openDB('answers', text),
+    undelivered: root.openDB('undelivered', text),
   }
 }
 
-type Guarding = Opening & { file: string; lost: Lost }
-
-const openGuarded = ({ file, lost, ...opening }: Guarding, before?: PageGuard) => {
-  const { root, records, streams, keys, installation, answers, undelivered } =
-    openDatabases(opening)
-  const guard = before ?? pageGuard(file, lost)
-  guard.forget()
-  return {
-    root,
-    guard,
-    records: guarded<string | undefined, number, string | Buffer>(records, 'records', guard),
-    streams: guarded(streams, 'streams', guard),
-    keys: guarded(keys, 'keys', guard),
-    installation: guarded(installation, 'installation', guard),
-    answers: guarded(answers, 'answers', guard),
-    undelivered: guarded(undelivered, 'undelivered', guard),
-  }
-}
-
-type Databases = ReturnType<typeof openGuarded>
+const entriesIn = (database: Pick<RootDatabase, 'getStats'>): number =>
+  (database.getStats() as { entryCount: number }).entryCount
 
 /**
  * Checks that the last record is undamaged and in its stream, and that every record is in a stream.
  */
-const assertConsistent = ({ records, streams }: Databases, file: string): void => {
+const assertConsistent = ({ records, streams, file }: LogEnvironment): void => {
   const [tail] = records.getRange({ reverse: true, limit: 1 })
-  const [all, placed] = [records.count(), streams.count()]
+  const [all, placed] = [entriesIn(records), entriesIn(streams)]
   if (all !== placed) throw new StoreDamaged(`${file}: ${all} records, ${placed} in streams`)
   if (!tail) return
   if (tail.value === undefined) throw new StoreDamaged(`${file}: damaged at position ${tail.key}`)
-  const [stream, revision, , events]: [string, number, unknown, unknown[]] = JSON.parse(tail.value)
-  if (streams.get(streamKey(stream, revision + events.length - 1)) !== tail.key)
+  const { stream, revision } = lastEventOf(tail.value)
+  if (streams.get(streamKey(stream, revision)) !== tail.key)
     throw new StoreDamaged(`${file}: position ${tail.key} is not in its stream`)
 }
 
 /**
- * Opens the store in a directory, or creates it. `lost` is told of every damaged page that is met,
- * from then on.
+ * Opens the store in a directory, or creates it. A file that was not closed is checked first.
  * @throws StoreFormat, and StoreDamaged when the file is not whole or its end is inconsistent
  */
-export const openEnvironment = async (path: string, lost: Lost): Promise<LogEnvironment> => {
+export const openEnvironment = async (
+  check: Omit<CheckOptions, 'kind'>,
+): Promise<LogEnvironment & { stopCheck(): void }> => {
+  const { path } = check
   const file = join(path, 'data.mdb')
   const known = isInFormat(path, format)
-  let guard: PageGuard | undefined
-  if (known) {
-    await assertWhole(file)
-    guard = pageGuard(file, lost)
-  }
-  let databases: Databases | undefined
+  if (known && !existsSync(file)) throw new StoreDamaged(`${file} is missing`)
+  const isUnchecked = known && !takeClosedMark(file)
+  const stopCheck = isUnchecked ? await checkIntegrity({ ...check, kind: 'log' }) : () => undefined
+  let environment: LogEnvironment | undefined
   try {
-    guard?.checkHead()
-    databases = openGuarded({ path, file, lost }, guard)
-    assertConsistent(databases, file)
+    environment = environmentIn(path, false)
+    assertConsistent(environment)
     if (!known) noteFormat(path, format)
-    return { file, ...databases }
+    return { ...environment, stopCheck }
   } catch (error) {
-    await databases?.root.close()
-    guard?.close()
+    stopCheck()
+    await environment?.root.close()
     throw error
   }
 }
@@ -130,14 +107,5 @@ export const openEnvironment = async (path: string, lost: Lost): Promise<LogEnvi
  * The databases in a folder, for reading in another process than its server's; undefined: there are
  * none. @throws StoreFormat, StoreDamaged
  */
-export const readDatabases = (path: string) =>
-  isInFormat(path, format) ? openDatabases({ path, readOnly: true }) : undefined
-
-/**
- * The store that this process has open already, for reading in another of its threads. Call
- * `guard.forget` before each read: what the other thread commits is not told here.
- */
-export const readEnvironment = (path: string, lost: Lost): LogEnvironment => {
-  const file = join(path, 'data.mdb')
-  return { file, ...openGuarded({ path, file, lost, readOnly: true }) }
-}
+export const readDatabases = (path: string): LogEnvironment | undefined =>
+  isInFormat(path, format) ? environmentIn(path, true) : undefined

@@ -66,43 +66,25 @@ const write = (key: Key): number => {
 }
 
 /** The first bytes of a buffer are a key. */
-export type Encoded = { readonly bytes: Buffer; readonly length: number }
+type Encoded = { readonly bytes: Buffer; readonly length: number }
 
-let last: Key | undefined
-const lastEncoded = { bytes: scratch, length: 0 }
+const result = { bytes: scratch, length: 0 }
 
-/**
- * A key as bytes, as `ordered-binary` writes it. They hold until the next call. The same key twice
- * in a row is written once, so keys are never changed.
- */
+/** A key as bytes, as `ordered-binary` writes it. They hold until the next call. */
 export const encoded = (key: Key): Encoded => {
-  if (key === last) return lastEncoded
-  last = undefined
   const length = write(key)
   if (length <= longestKey - zeros) {
     view.setInt32(length, 0)
     view.setInt32(length + 4, 0)
   }
-  lastEncoded.length = length
-  last = key
-  return lastEncoded
-}
-
-/** Below 0 when the bytes from one place to another sort before a key; faster than Buffer's. */
-export const ordered = (bytes: Buffer, from: number, to: number, key: Encoded): number => {
-  const other = key.bytes
-  const length = Math.min(to - from, key.length)
-  for (let n = 0; n < length; n++) {
-    const difference = (bytes[from + n] as number) - (other[n] as number)
-    if (difference !== 0) return difference
-  }
-  return to - from - key.length
+  result.length = length
+  return result
 }
 
 /** lmdb keeps its buffers of keys as words too. */
 type KeyBuffer = Buffer & { uint32?: Uint32Array }
 
-/** For lmdb: what the page guard has looked for is not encoded again. */
+/** For lmdb: the same bytes as its own encoder writes, in less time. */
 export const keyEncoder = {
   writeKey(key: Key, target: KeyBuffer, at: number): number {
     const { length } = encoded(key)

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { earliest, latest, type Position } from '../../domain/event.ts'
 import type { Damage } from '../../ports/damage.ts'
-import { type EventReads, StoreDamaged } from '../../ports/event-store.ts'
+import type { EventReads } from '../../ports/event-store.ts'
 import type { KeyStore } from '../../ports/keys.ts'
 import { condition } from './condition.ts'
-import { readEnvironment } from './environment.ts'
+import { damageFound } from './damage-found.ts'
+import { environmentIn } from './environment.ts'
 import { eventsAt } from './events-at.ts'
 import { dataKeyKey } from './index-key.ts'
-import { damageFound, explaining } from './log.ts'
 import { logReader } from './reader.ts'
 
 type Options = {
@@ -18,49 +18,30 @@ type Options = {
   onDamage(all: readonly Damage[]): void
 }
 
-/** A page that is written while it is looked at may seem damaged: so it is looked at again. */
-const attempts = 3
-
 /**
  * Reads the log that another thread of this process has open and writes to. It goes as far as it
  * was told: `announce` every new end.
  */
 export const logFollower = ({ path, head: begin, onDamage }: Options) => {
-  let found = damageFound()
-  const environment = readEnvironment(path, (...page) => found.addPage(...page))
-  const { file, root, guard, records, streams, keys } = environment
-  const known = new Map<string, Damage>()
+  const { file, root, records, streams, keys } = environmentIn(path, true)
+  const found = damageFound(file)
+  const reader = logReader({ records, streams, damagedAt: found.at })
   const headMoved = condition()
   let head = begin
   let closed = false
-
-  const damagedAt = (position: number): StoreDamaged => {
-    const what = `${file}: damaged at position ${position}`
-    found.add({ store: 'events', what, from: position as Position, to: position as Position })
-    return new StoreDamaged(what, { position: position as Position })
-  }
-  const reader = logReader({ records, streams, damagedAt })
-
-  const tell = () => {
-    const before = known.size
-    for (const one of found.all()) known.set(`${one.what} ${one.from}`, one)
-    if (known.size > before) onDamage([...known.values()])
-  }
+  let told = 0
 
   const look = <T>(reading: () => T): T => {
-    for (let attempt = 1; ; attempt++) {
-      found = damageFound()
-      root.resetReadTxn()
-      // Begins lmdb's own read: from here on no page that the guard may look at is written over.
-      records.count()
-      guard.forget()
-      try {
-        return explaining(reading, file)
-      } catch (error) {
-        if (error instanceof StoreDamaged && attempt < attempts) continue
-        tell()
-        throw error
-      }
+    // The next read begins its own transaction, and sees the latest commit.
+    root.resetReadTxn()
+    try {
+      return reading()
+    } catch (error) {
+      const cause = found.explained(error)
+      const all = found.all()
+      if (all.length > told) onDamage(all)
+      told = all.length
+      throw cause
     }
   }
 
@@ -130,7 +111,6 @@ export const logFollower = ({ path, head: begin, onDamage }: Options) => {
       closed = true
       headMoved.notifyAll()
       await root.close()
-      guard.close()
     },
   }
 }

@@ -1,34 +1,37 @@
 import { mkdirSync } from 'node:fs'
-import type { Position } from '../../domain/event.ts'
+import { join } from 'node:path'
 import type { Damage } from '../../ports/damage.ts'
 import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
+import { silent } from '../../ports/log.ts'
 import { type Room, unlimited } from '../../ports/room.ts'
 import { type CommitPace, commitPace } from './commit-pace.ts'
 import { commitQueue, type QueuedWrite } from './commit-queue.ts'
+import { type DamageFound, damageFound } from './damage-found.ts'
 import { markClosed, roomIn } from './data-file.ts'
 import { type LogEnvironment, openEnvironment } from './environment.ts'
+import type { CheckOptions } from './integrity-check.ts'
+import { explained } from './lmdb-errors.ts'
 import { holdAlone } from './lock.ts'
-import type { LostKeys } from './page-path.ts'
 
 const maxNameBytes = 1_000
 /** Room for the pages that a batch touches besides its own bytes. */
 const spareBytes = 16 * 1024 * 1024
 /** What a small batch takes on disk. */
 const pagesBytes = 65_536
-/** LMDB's codes for a file that is not as it was written. */
-const damage = new Set([-30_797, -30_796, -30_794, -30_793])
+/** So many damaged values are named in the process's log. */
+const loggedDamage = 20
 
 type Options = {
   path: string
   /** Which commits the event loop waits for. */
   pace?: CommitPace
   room?: Room
-}
+} & Partial<Pick<CheckOptions, 'log' | 'onFault' | 'patienceMs'>>
 
 /** Called after every commit of the log, and at its end. */
 type Watcher = { committed(): void; failed(): void; closed(): void }
 
-export type EventLog = Omit<LogEnvironment, 'root' | 'guard'> & {
+export type EventLog = Omit<LogEnvironment, 'root'> & {
   /** Resolves once the change is on disk. @throws StoreUnavailable, what `prepare` throws */
   write<T>(change: QueuedWrite<T>): Promise<T>
   /** @throws StoreUnavailable while the disk has no space for another change */
@@ -55,55 +58,6 @@ export const assertName = (name: string): void => {
     throw new TypeError(`not a name of 1 to ${maxNameBytes} bytes: ${name.slice(0, 60)}`)
 }
 
-const explained = (cause: unknown, file: string): unknown => {
-  if (!(cause instanceof Error) || !('code' in cause) || typeof cause.code !== 'number')
-    return cause
-  const message = `${file}: ${cause.message}`
-  return damage.has(cause.code)
-    ? new StoreDamaged(message, { cause })
-    : new StoreUnavailable(message, { cause })
-}
-
-/** Runs a read. @throws StoreDamaged, StoreUnavailable where lmdb says so */
-export const explaining = <T>(reading: () => T, file: string): T => {
-  try {
-    return reading()
-  } catch (error) {
-    throw explained(error, file)
-  }
-}
-
-/** Damaged positions of which each is named; beyond that only the first of more are counted. */
-const namedDamage = 1_000
-
-const positionIn = (key: unknown): Position | undefined =>
-  typeof key === 'number' ? (key as Position) : undefined
-
-/** What was found damaged: each place once. */
-export const damageFound = () => {
-  const found = new Map<string, Damage>()
-  const add = (damage: Damage) => {
-    const key = `${damage.what} ${damage.from}`
-    if (found.size < namedDamage) found.set(key, damage)
-  }
-  return {
-    all: () => [...found.values()],
-    add,
-    /** A record is found by its last event: so events from behind the record before are lost. */
-    addPage(error: StoreDamaged, lost?: LostKeys): void {
-      const from = positionIn(lost?.from)
-      const to = positionIn(lost?.below)
-      const inRecords = lost?.name === 'records'
-      add({
-        store: 'events',
-        what: error.message,
-        ...(inRecords && from !== undefined && { from }),
-        ...(inRecords && to !== undefined && { to }),
-      })
-    },
-  }
-}
-
 /** What lmdb says besides that a commit which was not waited for has failed. */
 const causeOf = async (error: unknown): Promise<never> => {
   const cause = error instanceof Error && 'commitError' in error ? error.commitError : undefined
@@ -118,11 +72,21 @@ const causeOf = async (error: unknown): Promise<never> => {
  */
 export const openLog = async (options: Options): Promise<EventLog> => {
   const { path, pace = commitPace(), room = unlimited } = options
+  const { log = silent, patienceMs } = options
   mkdirSync(path, { recursive: true })
   const release = await holdAlone(path)
   try {
-    const found = damageFound()
-    return logOver(await openEnvironment(path, found.addPage), { release, found, pace, room })
+    const found = damageFound(join(path, 'data.mdb'))
+    const onValue: CheckOptions['onValue'] = ({ database, position }) => {
+      const err = found.at(position, database)
+      if (found.all().length <= loggedDamage) log.error({ err }, 'a stored value is damaged')
+    }
+    const onFault = (error: StoreDamaged) => {
+      found.addFault(error)
+      options.onFault?.(error)
+    }
+    const environment = await openEnvironment({ path, log, onValue, onFault, patienceMs })
+    return logOver(environment, { release, found, pace, room })
   } catch (error) {
     release()
     throw explained(error, path)
@@ -130,16 +94,13 @@ export const openLog = async (options: Options): Promise<EventLog> => {
 }
 
 const logOver = (
-  { root, guard, ...environment }: LogEnvironment,
+  { root, stopCheck, ...environment }: LogEnvironment & { stopCheck(): void },
   {
     release,
     found,
     pace,
     room,
-  }: Required<Omit<Options, 'path'>> & {
-    release(): void
-    found: ReturnType<typeof damageFound>
-  },
+  }: Required<Pick<Options, 'pace' | 'room'>> & { release(): void; found: DamageFound },
 ): EventLog => {
   const { file } = environment
   const watchers: Watcher[] = []
@@ -155,30 +116,25 @@ const logOver = (
     if (closing) throw new StoreUnavailable(`${file} is closed`)
   }
 
+  /** An error as it is told; damage that lmdb has met is noted. */
+  const noted = (error: unknown): unknown => {
+    const cause = found.explained(error)
+    // A reading transaction of lmdb that has met damage reads nothing more.
+    if (cause !== error) root.resetReadTxn()
+    return cause
+  }
+
   const queue = commitQueue({
     commit(bytes, run) {
       const waits = pace.waits()
-      let written = 0
-      const write = () => {
-        run()
-        if (waits) guard.committing()
-        written = performance.now()
-      }
       room(2 * bytes + pagesBytes)
-      guard.checkFree()
       length.reserve(2 * bytes + spareBytes)
-      if (!waits) {
-        guard.hold()
-        return root
-          .batch(write)
-          .then(() => undefined, causeOf)
-          .finally(guard.committed)
-      }
-      try {
-        root.transactionSync(write)
-      } finally {
-        guard.committed()
-      }
+      if (!waits) return root.batch(run).then(() => undefined, causeOf)
+      let written = 0
+      root.transactionSync(() => {
+        run()
+        written = performance.now()
+      })
       pace.took(performance.now() - written, bytes)
     },
     committed: () => {
@@ -186,30 +142,27 @@ const logOver = (
     },
     failed: (cause) => {
       for (const { failed } of watchers) failed()
+      const told = noted(cause)
+      if (told instanceof StoreDamaged) return told
       return new StoreUnavailable(`${file} cannot be written: ${cause}`, { cause })
     },
-    refused: (error) => explained(error, file),
+    refused: noted,
   })
 
   const end = async () => {
     await queue.drain()
     for (const { closed } of watchers) closed()
+    stopCheck()
     length.close()
     await root.close()
-    guard.close()
-    markClosed(file)
+    if (!found.isFaulty()) markClosed(file)
     release()
   }
 
   return {
     ...environment,
     damage: found.all,
-    damagedAt(at) {
-      const position = at as Position
-      const what = `${file}: damaged at position ${at}`
-      found.add({ store: 'events', what, from: position, to: position })
-      return new StoreDamaged(what, { position })
-    },
+    damagedAt: found.at,
     requireRoom: () => room(pagesBytes),
     write(change) {
       assertOpen()
@@ -217,7 +170,11 @@ const logOver = (
     },
     look(reading) {
       assertOpen()
-      return explaining(reading, file)
+      try {
+        return reading()
+      } catch (error) {
+        throw noted(error)
+      }
     },
     watch: (watcher) => {
       watchers.push(watcher)

@@ -77,8 +77,15 @@ export const logReader = ({
     slice(stream: string, from: number, most = Infinity): RecordedEvent[] {
       const { events, add } = batch()
       const isEnough = () => (events.at(-1)?.revision ?? -1) >= from + most - 1
-      for (const { position, text } of placesOf(stream, from))
-        if (add(text, position) || isEnough()) break
+      for (const { position, text } of placesOf(stream, from)) {
+        const before = events.at(-1)?.revision
+        const at = events.length
+        const isFull = add(text, position)
+        const first = events[at]?.revision ?? from
+        // Revisions have no gap: where one is missing, the index is damaged.
+        if (before === undefined ? first > from : first !== before + 1) throw damagedAt(position)
+        if (isFull || isEnough()) break
+      }
       const first = from - (events[0]?.revision ?? from)
       return events.slice(first, first + most)
     },
@@ -95,8 +102,13 @@ export const logReader = ({
     page(after: number, upTo: number): RecordedEvent[] {
       if (after >= upTo) return []
       const { events, add } = batch()
-      for (const { key, value } of records.getRange({ start: after + 1 }))
-        if (add(textAt(key, value), key) || key >= upTo) break
+      for (const { key, value } of records.getRange({ start: after + 1 })) {
+        const before = events.at(-1)?.position
+        const at = events.length
+        const isFull = add(textAt(key, value), key)
+        if (before !== undefined && (events[at]?.position ?? key) <= before) throw damagedAt(key)
+        if (isFull || key >= upTo) break
+      }
       // Records are found by their last event: the first may begin too early, the last end too late.
       const isWithin = ({ position }: RecordedEvent) => position > after && position <= upTo
       const [first] = events

@@ -22,13 +22,19 @@ type Stored = [
 export const bufferOf = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-const checksumBytes = 4
+export const checksumBytes = 4
 const noChecksum = Buffer.alloc(checksumBytes)
 
 /** Puts its checksum before a text that has room for it. */
 const withChecksum = (bytes: Buffer): Buffer => {
   bytes.writeUInt32LE(crc32(bytes.subarray(checksumBytes)))
   return bytes
+}
+
+/** Whether a value, up to its end, is what was written after its checksum. */
+export const isSound = (read: Uint8Array, end: number): boolean => {
+  const bytes = bufferOf(read)
+  return end >= checksumBytes && bytes.readUInt32LE() === crc32(bytes.subarray(checksumBytes, end))
 }
 
 /** Encodes text after its checksum. Damaged bytes decode as undefined. */
@@ -41,10 +47,7 @@ export const checksummed = {
     return withChecksum(bytes)
   },
   decode(read: Uint8Array, { end = read.length } = {}): string | undefined {
-    const bytes = bufferOf(read)
-    const sound =
-      end >= checksumBytes && bytes.readUInt32LE() === crc32(bytes.subarray(checksumBytes, end))
-    return sound ? bytes.toString('utf8', checksumBytes, end) : undefined
+    return isSound(read, end) ? bufferOf(read).toString('utf8', checksumBytes, end) : undefined
   },
 }
 
@@ -160,6 +163,12 @@ export const placed = (record: NewRecord, before: number, last: number): NewReco
   let position = last - events.length
   for (const event of events) event.position = ++position as Position
   return record
+}
+
+/** The stream of a record, and the revision of its last event there. */
+export const lastEventOf = (record: string): { stream: string; revision: number } => {
+  const [stream, revision, , events]: Stored = JSON.parse(record)
+  return { stream, revision: revision + events.length - 1 }
 }
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))

@@ -1,11 +1,10 @@
 import type { RootDatabase } from 'lmdb'
+import { StoreDamaged } from '../../ports/event-store.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
-import { guarded } from './guarded.ts'
 import { keyEncoder } from './key-encoder.ts'
+import { explained } from './lmdb-errors.ts'
 import { checksummed } from './record.ts'
 import type { ViewsEnv } from './views-env.ts'
-
-const name = 'snapshots'
 
 /**
  * Snapshots, in the environment of the views: like them not fsynced, and dropped with them. Stream
@@ -14,14 +13,13 @@ const name = 'snapshots'
  */
 export const embeddedSnapshots = (env: ViewsEnv): Snapshots => {
   const openedIn = (root: RootDatabase) => {
-    const options = { name, encoder: checksummed, keyEncoder, cache: false }
-    const db = root.openDB<string | undefined, string>(options)
-    return { root, db, looked: guarded(db, name, env.guard) }
+    const options = { name: 'snapshots', encoder: checksummed, keyEncoder, cache: false }
+    return { root, db: root.openDB<string | undefined, string>(options) }
   }
   let opened = openedIn(env.root)
   const current = () => {
     if (opened.root !== env.root) opened = openedIn(env.root)
-    return opened
+    return opened.db
   }
   /** A snapshot only saves reading: where there is no space it is left out. */
   const hasRoom = (bytes: number): boolean => {
@@ -32,20 +30,26 @@ export const embeddedSnapshots = (env: ViewsEnv): Snapshots => {
       return false
     }
   }
+  /** Damage is for the views to mend: meanwhile there are no snapshots. */
+  const attempt = <T>(work: () => T): T | undefined => {
+    if (env.renewing) return undefined
+    try {
+      return work()
+    } catch (error) {
+      const cause = explained(error, 'the snapshots')
+      if (!(cause instanceof StoreDamaged)) throw cause
+      env.damaged(cause)
+      return undefined
+    }
+  }
   return {
     async get(stream) {
-      if (env.renewing) return undefined
-      const text = current().looked.get(stream)
+      const text = attempt(() => current().get(stream))
       return text === undefined ? undefined : JSON.parse(text)
     },
     async put(stream, snapshot) {
-      if (env.renewing) return
-      const { db, looked } = current()
       const text = JSON.stringify(snapshot)
-      if (!hasRoom(text.length)) return
-      looked.check(stream)
-      db.putSync(stream, text)
-      env.guard.committed()
+      if (hasRoom(text.length)) attempt(() => current().putSync(stream, text))
     },
   }
 }

@@ -5,7 +5,7 @@ import type { Position } from '../../domain/event.ts'
 import { type RecordedEvent, START, StoreDamaged } from '../../ports/event-store.ts'
 import { readDatabases } from './environment.ts'
 import { dataKeyKey, dataKeyName, streamKey } from './index-key.ts'
-import { explaining } from './log.ts'
+import { explaining } from './lmdb-errors.ts'
 import { eventsOf } from './record.ts'
 
 const countOf = (database: { getStats(): object }): number =>

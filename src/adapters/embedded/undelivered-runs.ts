@@ -64,13 +64,12 @@ export const embeddedUndeliveredRuns = (log: EventLog): UndeliveredRuns => {
       bytes: text.length,
       prepare: () => {
         const due = [...removed]
-        for (const one of due) log.undelivered.check(one, { removes: true })
         return () => {
           for (const one of due) {
-            log.undelivered.remove(one)
+            void log.undelivered.remove(one)
             removed.delete(one)
           }
-          if (text !== '') log.undelivered.put(runId, text)
+          if (text !== '') void log.undelivered.put(runId, text)
         }
       },
     })

@@ -1,6 +1,7 @@
 import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import { type Room, unlimited } from '../../ports/room.ts'
 import type { Commit, Document } from '../../ports/views.ts'
+import { explained } from './lmdb-errors.ts'
 import { absent, shownAs } from './views-cache.ts'
 import type { ViewsDatabase } from './views-database.ts'
 import { type Table, viewsWriting, type Writing } from './views-writing.ts'
@@ -133,10 +134,11 @@ export const viewsBuffer = (uses: Uses) => {
       one.writing.committed()
     } catch (error) {
       if (open) giveUp(open)
-      refused = !(error instanceof StoreDamaged)
+      const told = explained(error, 'the views')
+      refused = !(told instanceof StoreDamaged)
       const cause = refused
         ? new StoreUnavailable('the views cannot be written', { cause: error })
-        : error
+        : told
       for (const { reject } of waiting.splice(0)) reject(cause)
       throw cause
     }

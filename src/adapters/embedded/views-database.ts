@@ -1,14 +1,13 @@
 import { crc32 } from 'node:zlib'
-import type { Key, Transaction } from 'lmdb'
+import type { Key, RangeOptions } from 'lmdb'
 import { Packr, RESERVE_START_SPACE } from 'msgpackr'
 import { StoreDamaged } from '../../ports/event-store.ts'
-import { guarded } from './guarded.ts'
 import { keyEncoder } from './key-encoder.ts'
-import { bufferOf } from './record.ts'
+import { bufferOf, checksumBytes, isSound } from './record.ts'
+import { lastPartsOf } from './stored-key.ts'
 import type { ViewsEnv } from './views-env.ts'
 
-const name = 'views'
-const checksumBytes = 4
+type Range = RangeOptions & { start: Key; end: Key }
 
 /** Where a value is the packer's own buffer, from `start` to `end`. */
 type Packed = Buffer & { start?: number; end?: number }
@@ -32,33 +31,16 @@ const checkedValues = () => {
     encode: (value: unknown, how?: number): Buffer =>
       value === null ? nothing : framed(value, how),
     decode(read: Uint8Array, { end = read.length } = {}): unknown {
-      const bytes = bufferOf(read)
-      const packed = bytes.subarray(checksumBytes, end)
-      if (end < checksumBytes || bytes.readUInt32LE() !== crc32(packed))
-        throw new StoreDamaged('a value of the views is damaged')
-      return packr.unpack(packed)
+      if (!isSound(read, end)) throw new StoreDamaged('a value of the views is damaged')
+      return packr.unpack(bufferOf(read).subarray(checksumBytes, end))
     },
   }
 }
 
-type Range = {
-  start: Key
-  end: Key
-  reverse?: boolean
-  limit?: number
-  offset?: number
-  transaction?: Transaction
-}
-
-/**
- * The one database of the views. All that is read and written is looked at before, and every value
- * has a checksum. @throws StoreDamaged
- */
-export const viewsDatabase = ({ root, guard }: ViewsEnv) => {
-  const options = { name, encoder: checkedValues(), keyEncoder, cache: false }
+/** The one database of the views: every value has a checksum. @throws StoreDamaged */
+export const viewsDatabase = ({ root }: Pick<ViewsEnv, 'root'>) => {
+  const options = { name: 'views', encoder: checkedValues(), keyEncoder, cache: false }
   const db = root.openDB<unknown, Key>(options)
-  guard.forget()
-  const { check, get, getRange, getKeys, getLastParts } = guarded(db, name, guard)
   /**
    * lmdb commits when what its transaction waits for has come: then at once, and not in a later
    * turn.
@@ -86,61 +68,31 @@ export const viewsDatabase = ({ root, guard }: ViewsEnv) => {
   }
 
   return {
-    get,
-    getRange: (range: Range) => getRange(range),
-    getKeys: (range: Range) => getKeys(range),
-    getLastParts: (range: Range) => getLastParts(range),
-    getKeysCount({ start, end }: { start: Key; end: Key }): number {
-      guard.checkRange(name, start, end)
-      return db.getKeysCount({ start, end })
-    },
-    putSync(key: Key, value: unknown): void {
-      check(key)
-      db.putSync(key, value)
-    },
-    removeSync(key: Key): void {
-      check(key, { removes: true })
-      db.removeSync(key)
-    },
-    transactionSync<T>(work: () => T): T {
-      guard.checkFree()
-      try {
-        return db.transactionSync(() => {
-          const result = work()
-          guard.committing()
-          return result
-        })
-      } finally {
-        guard.committed()
-      }
-    },
+    get: (key: Key) => db.get(key),
+    getRange: (range: Range) => db.getRange(range),
+    getKeys: (range: Range) => db.getKeys(range),
+    /** The last parts of keys that end with a text. */
+    getLastParts: (range: Range) => lastPartsOf(db.getKeys(range)),
+    getKeysCount: (range: Range) => db.getKeysCount(range),
+    putSync: (key: Key, value: unknown) => void db.putSync(key, value),
+    removeSync: (key: Key) => void db.removeSync(key),
+    transactionSync: <T>(work: () => T): T => db.transactionSync(work),
     /**
      * Begins a transaction that stays open over turns of the event loop, until one of these is
      * called. What is read meanwhile is what it has written so far, but for transactions that read.
      */
     begin() {
-      guard.checkFree()
       const { commit, abort } = openTransaction()
       // After a commit that has failed there is nothing to abort: lmdb would end the process.
       let ended = false
       return {
         commit(): void {
-          guard.committing()
           ended = true
-          try {
-            commit()
-          } finally {
-            guard.committed()
-          }
+          commit()
         },
         abort(): void {
-          if (ended) return
+          if (!ended) abort()
           ended = true
-          try {
-            abort()
-          } finally {
-            guard.committed()
-          }
         },
       }
     },

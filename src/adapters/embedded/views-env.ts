@@ -3,11 +3,12 @@ import { mkdir, open as openFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { open, type RootDatabase } from 'lmdb'
 import { z } from 'zod'
-import type { StoreDamaged } from '../../ports/event-store.ts'
+import { StoreDamaged } from '../../ports/event-store.ts'
+import { silent } from '../../ports/log.ts'
 import { type Room, unlimited } from '../../ports/room.ts'
 import { bootId } from './boot-id.ts'
 import { type ClosedFile, closedAs, closedFile } from './data-file.ts'
-import { type PageGuard, pageGuard } from './page-guard.ts'
+import { type CheckOptions, checkIntegrity, removePending } from './integrity-check.ts'
 
 /** Raised when the stored form changes: older views are dropped and folded again. */
 const layout = 4
@@ -34,11 +35,12 @@ export type ViewsEnv = {
   readonly rooms: ViewsRooms
   /** Another one after each `renew`. */
   readonly root: RootDatabase
-  readonly guard: PageGuard
   /** Whether the file is being renewed: nothing may be read or written. */
   readonly renewing: boolean
-  /** The listener is told of each damaged page that a read or a write meets. */
+  /** The listener is told of damage that others than the views have met. */
   onDamage(listener: (error: StoreDamaged) => void): void
+  /** Something in the file is damaged. */
+  damaged(error: StoreDamaged): void
   /** Drops the file, whatever is in it, and opens an empty one. */
   renew(): Promise<void>
   /** Why the old content was dropped, if it was. */
@@ -78,16 +80,20 @@ const damageOf = (data: string, left: Mark | undefined, boot: string | undefined
   return head === (left.head ?? head) ? undefined : 'it was changed after it was closed'
 }
 
-/** `boot` names this run of the machine. */
+type Options = {
+  path: string
+  boot?: string | undefined
+  rooms?: ViewsRooms
+} & Partial<Pick<CheckOptions, 'log' | 'patienceMs'>>
+
+/** `boot` names this run of the machine. A file that was not closed is checked first. */
 export const openViewsEnv = async ({
   path,
   boot = bootId(),
   rooms = { views: unlimited, rebuilds: unlimited },
-}: {
-  path: string
-  boot?: string | undefined
-  rooms?: ViewsRooms
-}): Promise<ViewsEnv> => {
+  log = silent,
+  patienceMs,
+}: Options): Promise<ViewsEnv> => {
   const data = join(path, 'data.mdb')
   const markFile = join(path, 'mark.json')
 
@@ -96,40 +102,45 @@ export const openViewsEnv = async ({
     await rename(`${markFile}.new`, markFile)
     await synced(path)
   }
+  let damage: StoreDamaged | undefined
   const drop = () => {
     for (const file of [data, join(path, 'lock.mdb')]) rmSync(file, { force: true })
+    removePending(path)
+    damage = undefined
   }
   const openRoot = () => open({ path, noSync: true, overlappingSync: false, maxDbs: 4 })
   const listeners: ((error: StoreDamaged) => void)[] = []
-  const guardOf = () =>
-    pageGuard(data, (error) => {
-      for (const tell of listeners) tell(error)
+  const damaged = (error: StoreDamaged) => {
+    damage = error
+    for (const tell of listeners) tell(error)
+  }
+  const onValue = () => damaged(new StoreDamaged(`${data}: a value is damaged`))
+  let stopCheck = () => {}
+  /** Why the file that was left open cannot be used, if it cannot. */
+  const faultFound = async (): Promise<string | undefined> => {
+    const check = { path, kind: 'views', log, onValue, onFault: damaged, patienceMs } as const
+    stopCheck = await checkIntegrity(check).catch((error) => {
+      if (!(error instanceof StoreDamaged)) throw error
+      damage = error
+      return () => undefined
     })
+    return damage?.message
+  }
 
   await mkdir(path, { recursive: true })
-  let startedEmpty = damageOf(data, readMark(markFile), boot)
-  const openChecked = () => {
-    if (existsSync(data)) {
-      const before = guardOf()
-      try {
-        before.checkHead()
-      } finally {
-        before.close()
-      }
-    }
-    return openRoot()
-  }
+  const left = readMark(markFile)
+  let startedEmpty = damageOf(data, left, boot)
+  if (!startedEmpty && left && 'boot' in left && existsSync(data)) startedEmpty = await faultFound()
   if (startedEmpty) drop()
   await writeMark({ boot: boot ?? 'unknown to the next process' })
   let root: RootDatabase
   try {
-    root = openChecked()
+    root = openRoot()
   } catch (error) {
     startedEmpty = `it cannot be opened: ${error instanceof Error ? error.message : error}`
     drop()
     root = openRoot()
   }
-  let guard = guardOf()
   let renewing = false
 
   return {
@@ -137,33 +148,32 @@ export const openViewsEnv = async ({
     get root() {
       return root
     },
-    get guard() {
-      return guard
-    },
     get renewing() {
       return renewing
     },
     onDamage: (listener) => {
       listeners.push(listener)
+      if (damage) listener(damage)
     },
+    damaged,
     startedEmpty,
     async renew() {
       renewing = true
+      stopCheck()
       try {
         await root.close()
-        guard.close()
         drop()
         root = openRoot()
-        guard = guardOf()
       } finally {
         renewing = false
       }
     },
     async close() {
+      stopCheck()
       await root.close()
-      guard.close()
       await synced(data)
       await writeMark(closedAs(data))
+      removePending(path)
     },
   }
 }

@@ -4,6 +4,7 @@ import type { Damage } from '../../ports/damage.ts'
 import { START, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import type { Commit, Document, Generation, View, ViewSpec, Views } from '../../ports/views.ts'
 import { requireStorable } from '../storable.ts'
+import { explained } from './lmdb-errors.ts'
 import { viewsBuffer } from './views-buffer.ts'
 import { viewsCatalog } from './views-catalog.ts'
 import { viewsDatabase } from './views-database.ts'
@@ -110,9 +111,10 @@ export const embeddedViews = (
 
   /** @throws StoreUnavailable where it is damage */
   const fail = (error: unknown): never => {
-    if (!(error instanceof StoreDamaged)) throw error
-    begin(error)
-    throw away(error)
+    const cause = explained(error, 'the views')
+    if (!(cause instanceof StoreDamaged)) throw cause
+    begin(cause)
+    throw away(cause)
   }
 
   /** @throws StoreUnavailable where anything is damaged, and until the file is renewed */

@@ -1,0 +1,26 @@
+import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
+
+/**
+ * lmdb's codes for a file that is not as it was written: page not found, wrong page type, panic,
+ * other version, no data file, cursor too deep, other kind of database.
+ */
+const damage = new Set([-30_797, -30_796, -30_795, -30_794, -30_793, -30_787, -30_784])
+
+/** An error of lmdb as StoreDamaged or StoreUnavailable; any other as it is. */
+export const explained = (cause: unknown, file: string): unknown => {
+  if (!(cause instanceof Error) || !('code' in cause) || typeof cause.code !== 'number')
+    return cause
+  const message = `${file}: ${cause.message}`
+  return damage.has(cause.code)
+    ? new StoreDamaged(message, { cause })
+    : new StoreUnavailable(message, { cause })
+}
+
+/** Runs a read. @throws StoreDamaged, StoreUnavailable where lmdb says so */
+export const explaining = <T>(reading: () => T, file: string): T => {
+  try {
+    return reading()
+  } catch (error) {
+    throw explained(error, file)
+  }
+}
