@@ -158,9 +158,9 @@ t.test(
 )
 
 t.test('what stops a start is one line on stderr', async (t) => {
-  const failing = async (env: Record<string, string>) => {
+  const failing = async (env: Record<string, string>, expected = 1) => {
     const { code, out, err } = await life(t, { DEMO: 'off', LOG_LEVEL: 'silent', ...env }).ended()
-    t.equal(code, 1)
+    t.equal(code, expected)
     t.equal(out, '')
     t.equal(err.trimEnd().split('\n').length, 1, err)
     return err
@@ -179,7 +179,8 @@ t.test('what stops a start is one line on stderr', async (t) => {
   const log = join(DATA_DIR, 'log')
   const [data = ''] = readdirSync(log).filter((name) => name.endsWith('data.mdb'))
   writeSync(openSync(join(log, data), 'r+'), Buffer.alloc(16_384, 7), 0, 16_384, 0)
-  t.match(await failing({ DATA_DIR }), /^StoreDamaged: /)
+  const damaged = /^StoreDamaged: .*data\.mdb is damaged, .*: restore a backup \(reprise restore\)/
+  t.match(await failing({ DATA_DIR }, 3), damaged)
 
   const pem = join(newFolder(t), 'pem')
   writeFileSync(pem, 'not a certificate')

@@ -51,9 +51,9 @@ export const removePending = (path: string): void =>
   rmSync(join(path, pendingMark), { force: true })
 
 const extentOf = ({ database, entries, total, position }: WalkLine): string => {
-  if (database === '') return 'nothing of it could be read'
+  if (database === '') return ', nothing of it could be read'
   const upTo = position === undefined ? '' : `, up to position ${position}`
-  return `in the database ${database}, behind entry ${entries} of ${total}${upTo}`
+  return ` in the database ${database}, behind entry ${entries} of ${total}${upTo}`
 }
 
 /** Runs the check. `sound` rejects with StoreDamaged, or an Error where the check itself failed. */
@@ -75,7 +75,7 @@ const startWalk = ({ path, kind, log, onValue }: CheckOptions) => {
     })
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
     const fault = last.fault ?? (deadly.includes(signal ?? '') ? `lmdb ended with ${signal}` : '')
-    if (fault) throw new StoreDamaged(`${file} is damaged ${extentOf(last)}: ${fault}`)
+    if (fault) throw new StoreDamaged(`${file} is damaged${extentOf(last)}: ${fault}`)
     if (code !== 0) throw new Error(`the check of ${file} ended with ${signal ?? `code ${code}`}`)
   }
   const report = setInterval(() => log.info({ file, ...last }, 'checking a data file'), reportMs)

@@ -17,7 +17,7 @@ import { cutOff, flipText, randomNumbers, spoil } from '../../support/spoiled.ts
 t.setTimeout(600_000)
 
 const streams = 40
-const seeds = rounds(24, 600)
+const seeds = rounds(24, 200)
 /** Also on a busy machine the check ends first. */
 const patienceMs = 600_000
 
