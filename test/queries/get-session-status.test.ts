@@ -79,7 +79,7 @@ t.test('a queued turn is under way, and has not begun to count', async (t) => {
   const view = viewAfter(sessions, sessionStream, ...queued)
   const viewer = { userId: 'user-1', onlyKeyId: null }
   const clock = { now: () => new Date('2026-01-01T23:00:00Z'), elapsedHere: () => undefined }
-  const get = getSessionStatus({ findSession: findSession(view), clock })
+  const get = getSessionStatus({ findSession: findSession({ sessions: view }), clock })
   t.strictSame(await get({ organizationId: 'org-1', viewer, sessionId: 'session-1' }), {
     session_id: 'session-1',
     is_processing: true,
