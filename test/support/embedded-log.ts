@@ -60,7 +60,7 @@ export const embeddedLog = (t: Test) => {
   }
 }
 
-type Databases = ReturnType<typeof openDatabases>
+type Databases = ReturnType<typeof environmentIn>
 
 /** Every row of a log, in the order of its keys. */
 export const rowsOf = (db: Databases) => {
@@ -79,7 +79,7 @@ export const rowsOf = (db: Databases) => {
 
 /** The rows of the log in a data folder that no server has open. */
 export const rowsIn = async (dataDir: string) => {
-  const db = environmentIn(join(dataDir, 'log'), readOnly: true, false)
+  const db = environmentIn(join(dataDir, 'log'), true)
   try {
     return rowsOf(db)
   } finally {

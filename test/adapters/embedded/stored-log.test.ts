@@ -27,7 +27,7 @@ const killedAmidRead = async (path: string) => {
 
 /** How many pages of its file a log uses. */
 const pagesOf = async (path: string): Promise<number> => {
-  const { root } = openDatabases({ path, readOnly: true })
+  const { root } = environmentIn(path, true)
   const { lastPageNumber = 0 } = root.getStats() as Record<string, number>
   await root.close()
   return lastPageNumber
