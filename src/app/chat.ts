@@ -59,7 +59,6 @@ import type { Delegate } from '../security/delegate.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
 import { beginTurn as beginTurnOf } from '../turns/begin/begin-turn.ts'
-import { goOn } from '../turns/begin/continue-turn.ts'
 import type { ReceiveParts } from '../turns/begin/receive-parts.ts'
 import type { RequireSubscription } from '../turns/begin/require-subscription.ts'
 import { retries as retriesOf } from '../turns/begin/retries.ts'
@@ -71,8 +70,8 @@ import { eraseSessions as eraseSessionsOf } from '../turns/erase/erase-sessions.
 import { eraseTurn } from '../turns/erase/erase-turn.ts'
 import { forkSessions as forkSessionsOf } from '../turns/fork/fork-sessions.ts'
 import { findCurrentSession } from '../turns/read/find-current-session.ts'
+import { findFirstOptions } from '../turns/read/find-first-options.ts'
 import { findTurn as findTurnOf } from '../turns/read/find-turn.ts'
-import { askedBefore } from '../turns/read/find-turn-options.ts'
 import { type PastTurn, pastTurn as pastTurnOf } from '../turns/read/past-turn.ts'
 import { runStart } from '../turns/read/run-start.ts'
 import { replayRun } from '../turns/replay/replay-run.ts'
@@ -312,6 +311,18 @@ export const chatPart = (uses: Uses) => {
     runStart: start,
     findSession: currentSession,
   })
+  const eraseFilesIn = eraseFiles({ read: uses.read, blobs: uses.blobs })
+  const forkSessions = forkSessionsOf({
+    load: uses.load,
+    read: uses.read,
+    forkSession: commands.forkSession,
+    eraseSession: (session, call) =>
+      commands.eraseSession(session, call, () => eraseFilesIn(session.sessionId, call)),
+    vault,
+    blobs: uses.blobs,
+    clock,
+    node,
+  })
   const beginTurn = beginTurnOf({
     turns,
     pastTurn,
@@ -325,19 +336,9 @@ export const chatPart = (uses: Uses) => {
     models,
     receiveParts: uses.receiveParts,
     findRun: runs.get,
+    findTurn,
+    forkSessions,
     clock,
-  })
-  const eraseFilesIn = eraseFiles({ read: uses.read, blobs: uses.blobs })
-  const forkSessions = forkSessionsOf({
-    load: uses.load,
-    read: uses.read,
-    forkSession: commands.forkSession,
-    eraseSession: (session, call) =>
-      commands.eraseSession(session, call, () => eraseFilesIn(session.sessionId, call)),
-    vault,
-    blobs: uses.blobs,
-    clock,
-    node,
   })
   const eraseSessions = eraseSessionsOf({
     eraseSession: commands.eraseSession,
@@ -372,7 +373,6 @@ export const chatPart = (uses: Uses) => {
         responseRoutes({
           beginTurn,
           findTurn,
-          goOn: goOn({ findTurn, forkSessions }),
           delegate,
           requireSubscription,
           schemaFault: uses.schemas.faultOf,
@@ -444,7 +444,7 @@ export const chatPart = (uses: Uses) => {
           forkSession: uses.writes.command(forkSessions.fork),
           forkSessions,
           beginTurn,
-          askedBefore: askedBefore({ messages, runs, runStart: start }),
+          findFirstOptions: findFirstOptions({ messages, runs, runStart: start }),
           schemaFault: uses.schemas.faultOf,
           requireSubscription,
           storage: uses.storage,

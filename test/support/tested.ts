@@ -53,7 +53,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
   'test/http/routes/session-forks.test.ts': [
     'queries/get-session.ts',
     'src/http/streams/answer-chat.ts',
-    'src/turns/read/find-turn-options.ts',
+    'src/turns/read/find-first-options.ts',
   ],
   'test/http/server/server-logs-of-runs.test.ts': [
     'src/event-sourcing/find-request-id.ts',

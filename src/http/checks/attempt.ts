@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Repetition } from '../../turns/begin/begin-turn.ts'
+import type { Repetition } from '../../turns/begin/find-earlier-turn.ts'
 import type { Attempt, RequestContent } from '../../turns/begin/retries.ts'
 
 const header = 'x-stainless-retry-count'
@@ -42,11 +42,10 @@ export const repetitionOf = (
   reply: FastifyReply,
   answering: Answering,
 ): Repetition => {
-  const { claimed, streamedRun: run, onRepeated, hasWaited } = request
-  if (!claimed && !run) {
+  const { claimed, streamedRun: runId, onRepeated, hasWaited } = request
+  if (!claimed && !runId) {
     const attempt = attemptOf(request, reply, answering)
-    return { unkeyed: { attempt, content: contentOf(request) } }
+    return { kind: 'unkeyed', attempt, content: contentOf(request) }
   }
-  const keyed = { run, askAgain: !hasWaited }
-  return onRepeated ? { ...keyed, onRepeated } : keyed
+  return { kind: 'keyed', runId, askAgain: !hasWaited, onRepeated }
 }

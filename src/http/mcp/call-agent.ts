@@ -92,13 +92,16 @@ export const callAgent =
     try {
       const { message, session_id } = requireArguments(asked.args)
       const turn = await beginTurn(request, {
-        message,
-        agentId: agent.agent_id,
-        anyAgentType: true,
-        sessionId: session_id,
+        kind: 'message',
+        text: message,
+        parts: [],
+        system: [],
+        history: [],
+        session: { kind: 'id', sessionId: session_id },
+        agent: { kind: 'agent', agentId: agent.agent_id, anyType: true },
+        delivery: 'progress',
         hidden: undefined,
         onBehalfOf: undefined,
-        keep: false,
       })
       request.answersFor = turn.sessionId
       request.forgetBody()

@@ -4,6 +4,7 @@ import type { FindAgents } from '../../caches/find-agents.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Ending } from '../../support/ending.ts'
 import type { BeginTurn } from '../../turns/begin/begin-turn.ts'
+import type { TurnInput } from '../../turns/begin/turn-input.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { repetitionOf } from '../checks/attempt.ts'
 import { requireFor } from '../checks/authenticate.ts'
@@ -98,19 +99,20 @@ export const agentCompletionRoutes =
       async (request, reply) => {
         const { message, stream, on_behalf_of, ...sent } = request.body
         const agentId = request.params.agent_id
-        const asked = {
-          message: message.text,
-          parts: message.parts,
-          agentId,
-          sessionId: sent.session_id,
+        const input: TurnInput = {
+          kind: 'message',
+          ...message,
+          system: [],
+          history: [],
+          session: { kind: 'id', sessionId: sent.session_id },
+          agent: { kind: 'agent', agentId, anyType: false },
+          delivery: stream === true ? 'streamed' : 'whole',
           hidden: sent.session_hidden,
           onBehalfOf: on_behalf_of,
           settings: modelSettingsOf(sent),
-          keep: stream === true,
-          whole: stream !== true,
         }
         const repetition = repetitionOf(request, reply, { early: stream === true })
-        const turn = await beginTurn(request, asked, repetition)
+        const turn = await beginTurn(request, input, repetition)
         request.answersFor = turn.sessionId
         request.forgetBody()
         const { agents } = await findAgents(request.access.organizationId, { agentId })

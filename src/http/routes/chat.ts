@@ -11,7 +11,7 @@ import { answerChat, completion } from '../streams/answer-chat.ts'
 import { requireUsable, schemaFieldOf } from '../wire/answer-format.ts'
 import { chatBody } from '../wire/chat.ts'
 import { turnJson } from '../wire/json-line.ts'
-import { turnAsked } from '../wire/turn-asked.ts'
+import { turnInput } from '../wire/turn-input.ts'
 
 type Uses = { beginTurn: BeginTurn; schemaFault: JsonSchemas['faultOf'] }
 
@@ -43,17 +43,18 @@ export const chatRoutes =
       async (request, reply) => {
         const { body } = request
         const { stream, stream_options: options, model = orchestratorModel } = body
-        const asked = turnAsked(body, stream === true)
+        const isStream = stream === true
+        const input = turnInput(body, isStream ? 'streamed' : 'whole')
         const schemaField = schemaFieldOf(body.response_format)
         const { organizationId } = request.access
-        if (asked.format)
-          await requireUsable(asked.format, organizationId, schemaFault, schemaField)
+        if (input.format)
+          await requireUsable(input.format, organizationId, schemaFault, schemaField)
         const cancels = options?.on_disconnect === 'cancel'
-        const repetition = repetitionOf(request, reply, { early: stream === true, cancels })
-        const turn = await beginTurn(request, asked, repetition)
+        const repetition = repetitionOf(request, reply, { early: isStream, cancels })
+        const turn = await beginTurn(request, input, repetition)
         request.answersFor = turn.sessionId
         request.forgetBody()
-        return answerChat(request, reply, { turn, model, stream: stream === true, options })
+        return answerChat(request, reply, { turn, model, stream: isStream, options })
       },
     )
   }

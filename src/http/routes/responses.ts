@@ -3,8 +3,8 @@ import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import type { Ending } from '../../support/ending.ts'
 import type { BeginTurn } from '../../turns/begin/begin-turn.ts'
-import type { GoOn } from '../../turns/begin/continue-turn.ts'
 import type { RequireSubscription } from '../../turns/begin/require-subscription.ts'
+import type { SessionChoice } from '../../turns/begin/turn-input.ts'
 import type { FindTurn } from '../../turns/read/find-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { repetitionOf } from '../checks/attempt.ts'
@@ -27,24 +27,23 @@ import {
   runOfResponse,
   turnSentOf,
 } from '../wire/responses.ts'
-import { turnAsked } from '../wire/turn-asked.ts'
+import { turnInput } from '../wire/turn-input.ts'
 
 type Uses = {
   beginTurn: BeginTurn
   findTurn: FindTurn
-  goOn: GoOn
   delegate: Delegate
   requireSubscription: RequireSubscription
   schemaFault: JsonSchemas['faultOf']
 }
 
 /** The turn that a response follows; an id of impossible form names none. */
-const previousOf = ({ previous_response_id: id }: ResponsesBody): string | undefined =>
-  id === undefined ? undefined : (runOfResponse(id) ?? '')
+const previousOf = ({ previous_response_id: id }: ResponsesBody): SessionChoice | undefined =>
+  id === undefined ? undefined : { kind: 'after_run', runId: runOfResponse(id) ?? '' }
 
 /** POST /api/external/v1/responses: whole, streamed, or in the background. */
 export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
-  const { beginTurn, findTurn, goOn, delegate, requireSubscription, schemaFault } = uses
+  const { beginTurn, findTurn, delegate, requireSubscription, schemaFault } = uses
   const resolved = withReferences(findTurn)
 
   return async (http) => {
@@ -87,15 +86,12 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
         }
 
         const begun = async () => {
-          const keep = background ? 'refusal too' : body.stream === true
-          const asked = turnAsked(turnSentOf(body, await saidItems()), keep)
-          if (asked.format) await requireUsable(asked.format, organizationId, schemaFault)
-          const previous = previousOf(body)
-          const place =
-            previous === undefined ? undefined : goOn(previous, asked.results !== undefined)
-          const early = body.stream === true || background === true
-          const turn = { ...asked, echo: kept, place, background: background === true }
-          return beginTurn(request, turn, repetitionOf(request, reply, { early }))
+          const delivery = background ? 'background' : body.stream ? 'streamed' : 'whole'
+          const input = turnInput(turnSentOf(body, await saidItems()), delivery, previousOf(body))
+          if (input.format) await requireUsable(input.format, organizationId, schemaFault)
+          const early = delivery !== 'whole'
+          const repetition = repetitionOf(request, reply, { early })
+          return beginTurn(request, { ...input, echo: kept }, repetition)
         }
 
         const answered = async () => {

@@ -2,11 +2,12 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
-import type { BeginTurn, TurnAsked } from '../../turns/begin/begin-turn.ts'
+import type { BeginTurn } from '../../turns/begin/begin-turn.ts'
 import type { RequireSubscription } from '../../turns/begin/require-subscription.ts'
 import type { StorageQuotas } from '../../turns/begin/storage-quotas.ts'
+import type { AgentChoice, TurnOptions } from '../../turns/begin/turn-input.ts'
 import type { ForkSessions } from '../../turns/fork/fork-sessions.ts'
-import type { AskedBefore, FindAskedBefore } from '../../turns/read/find-turn-options.ts'
+import type { FindFirstOptions, FirstOptions } from '../../turns/read/find-first-options.ts'
 import { repetitionOf } from '../checks/attempt.ts'
 import { conversationValues } from '../checks/json-text.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
@@ -17,7 +18,7 @@ import { requireUsable, schemaFieldOf } from '../wire/answer-format.ts'
 import { chatBody } from '../wire/chat.ts'
 import { orAbsent, pathId, pathSessionId, sessionId } from '../wire/fields.ts'
 import { bodyOnBehalfOf } from '../wire/on-behalf-of.ts'
-import { turnAsked } from '../wire/turn-asked.ts'
+import { turnOptions } from '../wire/turn-input.ts'
 
 type Uses = {
   /** Resolves when the read models show the fork. */
@@ -25,7 +26,7 @@ type Uses = {
   /** For a turn, which does not wait for the read models. */
   forkSessions: Pick<ForkSessions, 'fork'>
   beginTurn: BeginTurn
-  askedBefore: FindAskedBefore
+  findFirstOptions: FindFirstOptions
   schemaFault: JsonSchemas['faultOf']
   requireSubscription: RequireSubscription
   storage: Pick<StorageQuotas, 'require'>
@@ -48,34 +49,33 @@ const regenerateFields = chatBody.omit({ messages: true, session_hidden: true })
 const regenerateBody = regenerateFields.nullish()
 const noFields = regenerateFields.parse({})
 
-/** What the body does not set is as it was when the turn was asked first. */
-const askedAgain = (asked: TurnAsked, before: AskedBefore): TurnAsked => {
+type Options = Omit<TurnOptions, 'system'>
+
+/** The options of a repeated turn: those of the body, else those that the turn had first. */
+const mergedOptions = (options: Options, first: FirstOptions): TurnOptions => {
   // It offers tools, or says that there are none.
-  const { clientTools, keywordTools } = asked.keywordTools ? asked : before
+  const { clientTools, keywordTools } = options.keywordTools ? options : first
   return {
-    ...asked,
-    system: before.system ?? [],
+    ...options,
+    system: first.system ?? [],
     clientTools,
     keywordTools,
-    settings: before.settings ? { ...before.settings, ...asked.settings } : asked.settings,
-    format: asked.format ?? before.format,
+    settings: first.settings ? { ...first.settings, ...options.settings } : options.settings,
+    format: options.format ?? first.format,
   }
 }
 
 /** The agent that the turn went to at first. */
-const givenTo = ({
-  agentId,
-  targetAgentId,
-}: AskedBefore): Pick<TurnAsked, 'agentId' | 'anyAgentType' | 'targetAgentId'> => ({
-  ...(agentId === undefined ? {} : { agentId, anyAgentType: true }),
-  ...(targetAgentId === undefined ? {} : { targetAgentId }),
-})
+const firstAgent = ({ agentId, targetAgentId }: FirstOptions): AgentChoice =>
+  agentId === undefined
+    ? { kind: 'orchestrator', targetAgentId }
+    : { kind: 'agent', agentId, anyType: true, targetAgentId }
 
 /** Forks of sessions, and turns asked again in one (docs/contract/forks.md#forks). */
 export const sessionForkRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { forkSession, forkSessions, beginTurn, askedBefore, schemaFault } = uses
+    const { forkSession, forkSessions, beginTurn, findFirstOptions, schemaFault } = uses
     const { requireSubscription } = uses
     const tags = ['sessions']
 
@@ -148,39 +148,33 @@ export const sessionForkRoutes =
       },
       async (request, reply) => {
         const body = request.body ?? noFields
-        const { stream, stream_options: options, model = orchestratorModel } = body
+        const { stream, stream_options: streamOptions, model = orchestratorModel } = body
         const { organizationId } = request.access
         const { session_id: sessionId, event_id } = request.params
-        // What is asked is the message of the turn, which the fork finds.
-        const nothing = [{ role: 'user' as const, content: { text: '', parts: [] } }]
-        const asked = turnAsked(
-          { ...body, messages: nothing, session_id: undefined },
-          stream === true,
-        )
+        const isStream = stream === true
+        const options = turnOptions(body, isStream ? 'streamed' : 'whole')
         const schemaField = schemaFieldOf(body.response_format)
-        if (asked.format)
-          await requireUsable(asked.format, organizationId, schemaFault, schemaField)
-        const before = await askedBefore(organizationId, event_id)
+        if (options.format)
+          await requireUsable(options.format, organizationId, schemaFault, schemaField)
+        const first = await findFirstOptions(organizationId, event_id)
         const named = body.target_agent_id !== undefined || body.model !== undefined
-        const at = { beforeTurnOf: event_id }
-        const cancels = options?.on_disconnect === 'cancel'
-        const answering = { early: stream === true, cancels }
+        const cancels = streamOptions?.on_disconnect === 'cancel'
+        const answering = { early: isStream, cancels }
         const turn = await beginTurn(
           request,
           {
-            ...askedAgain(asked, before),
-            ...(named ? {} : givenTo(before)),
-            place: ({ call, viewer }, placed) => {
-              const forkSessionId = placed.sessionId ?? body.session_id
-              const forkId = placed.messageId
-              return forkSessions.fork({ viewer, sessionId, at, forkSessionId, forkId }, call)
-            },
+            ...mergedOptions(options, first),
+            kind: 'regenerate',
+            agent: named ? options.agent : firstAgent(first),
+            sessionId,
+            messageId: event_id,
+            forkSessionId: body.session_id,
           },
           repetitionOf(request, reply, answering),
         )
         request.answersFor = turn.sessionId
         request.forgetBody()
-        return answerChat(request, reply, { turn, model, stream: stream === true, options })
+        return answerChat(request, reply, { turn, model, stream: isStream, options: streamOptions })
       },
     )
   }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import type { ChatMessage } from '../../ports/model.ts'
 import { list, within } from '../../support/bounded-schema.ts'
-import type { SaidBefore, SentPart } from '../../turns/begin/sent-parts.ts'
+import type { SentMessage, SentPart } from '../../turns/begin/sent-parts.ts'
 import type { ToolAnswer } from '../../turns/turn.ts'
 import { responseFormat } from './answer-format.ts'
 import { clientToolFields, toolCall } from './client-tools.ts'
@@ -93,7 +93,7 @@ export type Conversation = {
   /** Files of the message. */
   parts: readonly SentPart[]
   system: ChatMessage[]
-  before: SaidBefore[]
+  before: SentMessage[]
   results?: ToolAnswer[]
   after?: ChatMessage[]
 }
@@ -104,11 +104,11 @@ type Sent = ChatBody['messages'][number]
  * Messages as a model is given them. Calls of which a result is missing are left out, and results
  * without a call: providers refuse both.
  */
-const historyOf = (messages: readonly Sent[]): SaidBefore[] => {
+const historyOf = (messages: readonly Sent[]): SentMessage[] => {
   if (messages.length === 0) return []
   const results = new Set(messages.map((one) => one.role === 'tool' && one.tool_call_id))
   const calls = new Map<string, string>()
-  return messages.flatMap((one): SaidBefore[] => {
+  return messages.flatMap((one): SentMessage[] => {
     if (one.role === 'user') {
       const { text, parts } = one.content
       return [{ role: 'user', content: text, ...(parts.length > 0 ? { sent: parts } : {}) }]

@@ -8,7 +8,7 @@ import { modelSettingFields, never, notOffered, unsupportedFields } from './mode
 import { bodyOnBehalfOf } from './on-behalf-of.ts'
 import { responseInput, type SaidItem } from './response-input.ts'
 import { chatMessagesOf } from './said-items.ts'
-import type { TurnSent } from './turn-asked.ts'
+import type { TurnSent } from './turn-input.ts'
 
 const unsupported = { code: 'unsupported_parameter' }
 

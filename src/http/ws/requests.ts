@@ -98,15 +98,17 @@ export const requests = (uses: RequestUses, { connection, access, refuse }: Chan
   return {
     message: (frame: unknown, about: About): Promise<void> =>
       request('message', ['orchestrator:invoke', 'orchestrator:stream'], async (asker) => {
-        const asked = fieldsOf(incoming.message, frame)
+        const message = fieldsOf(incoming.message, frame)
         const turn = await beginTurn(asker, {
-          message: asked.content.text,
-          parts: asked.content.parts,
-          sessionId: asked.session_id,
-          hidden: asked.session_hidden,
-          onBehalfOf: asked.on_behalf_of,
-          targetAgentId: asked.target_agent_id,
-          keep: true,
+          kind: 'message',
+          ...message.content,
+          system: [],
+          history: [],
+          session: { kind: 'id', sessionId: message.session_id },
+          agent: { kind: 'orchestrator', targetAgentId: message.target_agent_id },
+          delivery: 'streamed',
+          hidden: message.session_hidden,
+          onBehalfOf: message.on_behalf_of,
         })
         live.add(turn)
         void turn.outcome.then(() => live.delete(turn))
@@ -117,13 +119,13 @@ export const requests = (uses: RequestUses, { connection, access, refuse }: Chan
     file: (frame: unknown, about: About): Promise<void> =>
       request('file', ['rag:upload'], async (asker) => {
         if (!upload) throw refusal('not_available', { message: 'Files are not taken in here' })
-        const asked = fieldsOf(incoming.file, frame)
+        const file = fieldsOf(incoming.file, frame)
         const steps = await upload(asker, {
-          datastoreId: asked.datastore_id,
-          filename: asked.filename,
-          content: asked.content,
-          contentType: asked.content_type,
-          onBehalfOf: asked.on_behalf_of,
+          datastoreId: file.datastore_id,
+          filename: file.filename,
+          content: file.content,
+          contentType: file.content_type,
+          onBehalfOf: file.on_behalf_of,
         })
         return { about, answer: sendUpload(connection, steps, about) }
       }),

@@ -3,7 +3,7 @@ import type { ChatMessage, ContentPart, PartFacts } from '../../ports/model.ts'
 import { type Outbound, OutboundRefused } from '../../ports/outbound.ts'
 import type { Spool, Spooled } from '../../security/spool.ts'
 import { mediaHeader } from '../../support/media-header.ts'
-import { calledPart, type SaidBefore, type SentPart } from './sent-parts.ts'
+import { partName, type SentMessage, type SentPart } from './sent-parts.ts'
 
 /** A file that has arrived: `hash` is the SHA-256 of its bytes. */
 export type ArrivedPart = PartFacts & { hash: string; read(): AsyncIterable<Uint8Array> }
@@ -23,10 +23,10 @@ const fetchMs = 20_000
 const mostRedirects = 3
 
 const tooLarge = (part: SentPart) =>
-  refusal('payload_too_large', { message: `${calledPart(part)} is larger than 10 MB` })
+  refusal('payload_too_large', { message: `${partName(part)} is larger than 10 MB` })
 
 const unreadable = (part: SentPart, why: string) =>
-  refusal('invalid_content', { field: 'messages', message: `${calledPart(part)}: ${why}` })
+  refusal('invalid_content', { field: 'messages', message: `${partName(part)}: ${why}` })
 
 /** Decodes base64 piece by piece, so that what it is given to may wait between them. */
 async function* decoded(part: SentPart, base64: string): AsyncGenerator<Uint8Array> {
@@ -172,7 +172,7 @@ export type ReceiveParts = ReturnType<typeof receiveParts>
 
 /** Earlier messages with their files, which have arrived in the order in which they were sent. */
 export const withFiles = (
-  messages: readonly SaidBefore[],
+  messages: readonly SentMessage[],
   files: readonly ContentPart[],
 ): ChatMessage[] => {
   let at = 0

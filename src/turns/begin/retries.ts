@@ -41,16 +41,16 @@ type Asked = {
 }
 
 /** Where the turn of a request is stored. */
-type MessagePlace = Pick<UndeliveredRun, 'sessionId' | 'messageId'>
+export type MessagePlace = Pick<UndeliveredRun, 'sessionId' | 'messageId'>
 
-/** What an attempt takes over from an earlier identical request; empty if there is none. */
+/** What an attempt takes over from an earlier identical request, if there is one. */
 export type Retry = {
   /** The turn that answers it. */
   turn?: LiveTurn
-  /** The message to ask again, since its run failed. */
+  /** The message that is answered anew, since its run failed. */
   failed?: MessagePlace
-  /** A run of its own has begun. */
-  begun(runId: string, place: MessagePlace): void
+  /** Records the run that the attempt itself begins. */
+  record(runId: string, place: MessagePlace): void
 }
 
 type Uses = {
@@ -153,7 +153,7 @@ export const retries = (uses: Uses) => {
       delivered = isDelivered
       settle()
     })
-    const begun: Retry['begun'] = (runId, place) => {
+    const record: Retry['record'] = (runId, place) => {
       const before = held
       const at = before?.at ?? clock.now().getTime()
       const run = { ...place, runId, fingerprint, at, early: attempt.early }
@@ -162,12 +162,12 @@ export const retries = (uses: Uses) => {
       if (before) store(() => undelivered.remove(before.runId, holder))
       settle()
     }
-    if (!held) return { begun }
+    if (!held) return { record }
     const { sessionId, messageId } = held
     const turn = await turnOf(held, organizationId, attempt)
-    if (turn === 'erased') return { begun }
+    if (turn === 'erased') return { record }
     requireOpen(attempt)
-    return turn ? { turn, begun } : { failed: { sessionId, messageId }, begun }
+    return turn ? { turn, record } : { failed: { sessionId, messageId }, record }
   }
 }
 export type Retries = ReturnType<typeof retries>

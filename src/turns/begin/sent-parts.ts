@@ -1,29 +1,29 @@
 import type { ChatMessage, ContentKind, PartFacts } from '../../ports/model.ts'
 
-/** A file in a user's message as the client sends it; nothing of it is checked yet. */
+/** A file in a user's message as the client sends it, unchecked. */
 export type SentPart = Pick<PartFacts, 'kind' | 'at' | 'name' | 'detail'> & {
-  /** Where the bytes are: in base64, given once, so that no request holds it longer; or elsewhere. */
+  /** The bytes in base64, which are taken once so that no request holds them longer, or a URL. */
   from: { length: number; take(): string } | { url: string }
   /** What the client says that it is. */
   mediaType?: string
 }
 
 /** An earlier message as the client sends it; its files have not arrived. */
-export type SaidBefore = ChatMessage & { sent?: readonly SentPart[] }
+export type SentMessage = ChatMessage & { sent?: readonly SentPart[] }
 
-/** A text in base64 that is given once. */
-export const givenOnce = (text: string): { length: number; take(): string } => {
-  let kept = text
+/** A text in base64 that is released once it is taken. */
+export const takenOnce = (text: string): { length: number; take(): string } => {
+  let base64 = text
   return {
     length: text.length,
     take() {
-      const taken = kept
-      kept = ''
-      return taken
+      const whole = base64
+      base64 = ''
+      return whole
     },
   }
 }
 
-/** How a part is called in a refusal. */
-export const calledPart = ({ kind, name }: { kind: ContentKind; name?: string }): string =>
+/** Names a part in a refusal. */
+export const partName = ({ kind, name }: { kind: ContentKind; name?: string }): string =>
   name === undefined ? `the ${kind}` : `the ${kind} ${name}`

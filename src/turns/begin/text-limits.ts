@@ -1,6 +1,6 @@
 import { refusal } from '../../domain/refusal.ts'
 import type { ChatMessage } from '../../ports/model.ts'
-import type { ToolAnswer } from '../turn.ts'
+import type { TurnInput } from './turn-input.ts'
 
 /** In bytes of UTF-8 (docs/contract/limits.md#sizes). */
 const mostOfMessage = 1_048_576
@@ -11,29 +11,34 @@ const mostBytesOfUnit = 3
 const isWithin = (text: string, most: number): boolean =>
   text.length * mostBytesOfUnit <= most || Buffer.byteLength(text) <= most
 
-type Texts = {
-  message: string
-  system: readonly ChatMessage[]
-  before: readonly ChatMessage[]
-  /** Calls and results of a turn that goes on. */
-  after?: readonly ChatMessage[]
-  /** Results of the client's tools, which may stand in `after` too. */
-  results?: readonly ToolAnswer[] | undefined
-}
-
 const textsIn = (message: ChatMessage): string[] =>
   message.role === 'assistant' && message.toolCalls
     ? [message.content, ...message.toolCalls.map((call) => call.arguments)]
     : [message.content]
 
+/** Texts of an input; results of tools that are in `after` too are there once. */
+const textsOf = (input: TurnInput): string[] => {
+  const { system } = input
+  if (input.kind === 'regenerate') return system.flatMap(textsIn)
+  const { text, history } = input
+  const texts = [text, ...system.flatMap(textsIn), ...history.flatMap(textsIn)]
+  if (input.kind === 'message') return texts
+  const { results, after } = input
+  const calls = new Set(after.map((message) => message.role === 'tool' && message.toolCallId))
+  const others = results.filter(({ toolId }) => !calls.has(toolId))
+  return [...texts, ...after.flatMap(textsIn), ...others.map(({ content }) => content)]
+}
+
+/** Whether an input is one short message, as most are. */
+const isShort = (input: TurnInput): boolean =>
+  input.kind === 'message' &&
+  input.system.length + input.history.length === 0 &&
+  isWithin(input.text, mostOfMessage)
+
 /** Refuses texts that are too long for one turn. @throws payload_too_large */
-export const requireShortTexts = (asked: Texts): void => {
-  const { message, system, before, after = [], results = [] } = asked
-  const others = system.length + before.length + after.length + results.length
-  if (others === 0 && isWithin(message, mostOfMessage)) return
-  const told = new Set(after.map((one) => one.role === 'tool' && one.toolCallId))
-  const alone = results.filter(({ toolId }) => !told.has(toolId)).map(({ content }) => content)
-  const texts = [message, ...[...system, ...before, ...after].flatMap(textsIn), ...alone]
+export const requireTextLimits = (input: TurnInput): void => {
+  if (isShort(input)) return
+  const texts = textsOf(input)
   if (!texts.every((text) => isWithin(text, mostOfMessage)))
     throw refusal('payload_too_large', { message: 'A message is larger than 1 MB' })
   const units = texts.reduce((sum, { length }) => sum + length, 0)

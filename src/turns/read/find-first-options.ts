@@ -10,16 +10,16 @@ type Uses = {
   runStart: FindRunStart
 }
 
-/** What a turn was asked with, besides its message; `agentId` is the agent that it was given to. */
-export type AskedBefore = ReturnType<typeof openedRequest> & { agentId?: string }
+/** The options that a turn began with; `agentId` is the agent that it was given to. */
+export type FirstOptions = ReturnType<typeof openedRequest> & { agentId?: string }
 
 /**
- * What the turn of a message was asked with, as far as it is kept: nothing once the session of its run is
- * erased.
+ * Finds the options of a message's turn, as far as they are stored: none once the session of its run
+ * is erased.
  */
-export const askedBefore =
+export const findFirstOptions =
   ({ messages, runs, runStart }: Uses) =>
-  async (organizationId: string, messageId: string): Promise<AskedBefore> => {
+  async (organizationId: string, messageId: string): Promise<FirstOptions> => {
     const message = await messages.get(messageId)
     const run = message && (await runs.get(message.run_id))
     if (run?.organization_id !== organizationId) return {}
@@ -30,4 +30,4 @@ export const askedBefore =
       ...(agentId === undefined ? {} : { agentId }),
     }
   }
-export type FindAskedBefore = ReturnType<typeof askedBefore>
+export type FindFirstOptions = ReturnType<typeof findFirstOptions>
