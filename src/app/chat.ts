@@ -1,4 +1,3 @@
-import { sessionDocumentId } from '../../projections/sessions.ts'
 import { countWaitingRuns } from '../../queries/count-waiting-runs.ts'
 import { findAnswer } from '../../queries/find-answer.ts'
 import { findApproval } from '../../queries/find-approval.ts'
@@ -22,7 +21,6 @@ import { agentRuntime } from '../agents/agent-runtime.ts'
 import { findAgents as findAgentsOf } from '../caches/find-agents.ts'
 import type { Config } from '../config.ts'
 import type { Position } from '../domain/event.ts'
-import { runsAtOnceOf } from '../domain/plan.ts'
 import type { FindRequestId } from '../event-sourcing/find-request-id.ts'
 import type { Load } from '../event-sourcing/transactor.ts'
 import { noteRefused } from '../http/errors/noted.ts'
@@ -72,24 +70,16 @@ import { forkSessions as forkSessionsOf } from '../turns/fork/fork-sessions.ts'
 import { findCurrentSession } from '../turns/read/find-current-session.ts'
 import { findFirstOptions } from '../turns/read/find-first-options.ts'
 import { findTurn as findTurnOf } from '../turns/read/find-turn.ts'
-import { type PastTurn, pastTurn as pastTurnOf } from '../turns/read/past-turn.ts'
+import { pastTurn as pastTurnOf } from '../turns/read/past-turn.ts'
 import { runStart } from '../turns/read/run-start.ts'
 import { replayRun } from '../turns/replay/replay-run.ts'
-import { abandonRun as abandonRunOf } from '../turns/resume/abandon-run.ts'
-import { closeRun, runNames } from '../turns/resume/close-run.ts'
-import { orphanRuns } from '../turns/resume/orphan-runs.ts'
-import { recordedCost } from '../turns/resume/recorded-cost.ts'
-import { resumeOrClose } from '../turns/resume/resume-or-close.ts'
-import { takeOver } from '../turns/resume/take-over.ts'
-import { takeRun } from '../turns/resume/take-run.ts'
 import { cancelTurn } from '../turns/run/cancel-turn.ts'
 import { runSpans } from '../turns/run/run-spans.ts'
-import { turns as turnsOf } from '../turns/run/turns.ts'
 import { watchAll } from '../turns/run/watch-run.ts'
-import { nodeLease } from '../workers/node-lease.ts'
 import type { AllViews } from './read-models.ts'
 import type { ReadYourWrites } from './read-your-writes.ts'
 import type { InternalCommands, RouteCommands } from './route-commands.ts'
+import { turnEngine } from './turns.ts'
 
 type Uses = {
   config: Pick<Config, 'CORS_ORIGINS' | 'PUBLIC_URL' | 'RUN_MAX_MODEL_CALLS' | 'RUN_MAX_STEPS'>
@@ -198,30 +188,25 @@ export const chatPart = (uses: Uses) => {
     findAnswer({ runs, messages, open }),
     findPendingApprovals({ approvals, open }),
   )
-  const pastTurn: PastTurn = (runId, had) => orTakenOver(runId, had)
   const warmAgents = warmAgentsOf({ findAgents, toolsOf, models, clock })
-  const namesOf = runNames(uses.findRequestId)
-  const abandonRun = abandonRunOf({ undelivered, log })
-  const closed = closeRun({
-    endRun: commands.endRun,
-    costOf: recordedCost({ read: uses.read }),
-    abandonRun,
-    namesOf,
-    clock,
-    log,
-  })
-  const turns = turnsOf({
-    cancelPausedRun: commands.cancelPausedRun,
-    ready,
-    sendMessage: commands.sendMessage,
-    async recordSteps(asked, call) {
-      const done = await commands.recordSteps(asked, call)
-      if (done.stored) orphans.recorded(asked.runId, asked.steps)
-      return done
-    },
-    endRun: commands.endRun,
-    pauseRun: commands.pauseRun,
+  const { turns, pastTurn, orphanRuns, resumeOrClose, resumePaused, namesOf, close } = turnEngine({
+    commands,
+    views,
+    vault,
+    blobs: uses.blobs,
+    models,
     watchApproval: uses.watchApproval,
+    read: uses.read,
+    load: uses.load,
+    findRequestId: uses.findRequestId,
+    leases: uses.leases,
+    undelivered,
+    waitForPosition,
+    clock,
+    node,
+    log,
+    storedTurn,
+    findAgents,
     runAgent: agentRuntime({
       models,
       clock,
@@ -229,66 +214,9 @@ export const chatPart = (uses: Uses) => {
       textMisfitOf: uses.schemas.textMisfitOf,
       limits: { modelCalls: config.RUN_MAX_MODEL_CALLS, steps: config.RUN_MAX_STEPS },
     }),
-    models,
-    vault,
-    blobs: uses.blobs,
     watchRun: telemetry ? watchAll([work.watchRun, runSpans(telemetry)]) : work.watchRun,
-    pastTurn,
-    findRun: runs.get,
-    closeRun: closed,
-    sessionOwner: async ({ organizationId, sessionId }) => {
-      const view = await sessions.get(sessionDocumentId(organizationId, sessionId))
-      return view && { ownerId: view.user_id, keyId: view.key_id }
-    },
-    runsAtOnce: async (payerId) =>
-      runsAtOnceOf((await uses.views.users.get(payerId))?.plan ?? null),
-    takeRun: takeRun({
-      resumeRun: commands.resumeRun,
-      abandonRun,
-      readStream: uses.read,
-      findAgents,
-      vault,
-      clock,
-      node,
-    }),
-    waitForPosition,
-    clock,
-    node,
-    log,
   })
-  const { resume } = turns
   const sessionClock = { now: clock.now, elapsedHere: turns.elapsed }
-  const resumed = resumeOrClose({ resume, closeRun: closed, namesOf, log })
-  const orphans = orphanRuns({
-    load: uses.load,
-    resumeOrClose: resumed,
-    find: turns.find,
-    recordSteps: commands.recordSteps,
-    namesOf,
-    clock,
-    node,
-    log,
-  })
-  const orTakenOver = takeOver({
-    pastTurn: storedTurn,
-    findRun: runs.get,
-    turns,
-    isAlive: async (other) => (await uses.leases.holder(nodeLease(other))) !== undefined,
-    orphanRuns: orphans,
-    node,
-  })
-  /** The views show why it is to go on. One that cannot go on now does so with the next tick. */
-  async function ready(runId: string): Promise<void> {
-    let names: object = { run_id: runId }
-    try {
-      const run = await runs.get(runId)
-      if (run?.status !== 'awaiting_approval' && run?.status !== 'in_doubt') return
-      names = await namesOf(run)
-      await resumed(run)
-    } catch (err) {
-      log.error({ err, ...names }, 'a run could not go on')
-    }
-  }
   const retries = retriesOf({
     undelivered,
     turns,
@@ -357,8 +285,8 @@ export const chatPart = (uses: Uses) => {
 
   return {
     turns,
-    resumeOrClose: resumed,
-    orphanRuns: orphans,
+    resumeOrClose,
+    orphanRuns,
     namesOf,
     beginTurn,
     findAgents,
@@ -453,12 +381,12 @@ export const chatPart = (uses: Uses) => {
           listApprovals: listApprovals({ approvals, open }),
           findApproval: findApproval({ approvals }),
           decideOnApproval: routeCommands.decideOnApproval,
-          goOn: ready,
+          resumePaused,
         }),
         toolOutcomeRoutes({
           tellOutcome: routeCommands.tellOutcome,
           findSession: currentSession,
-          goOn: ready,
+          resumePaused,
         }),
         sessionTurnRoutes({
           turns,
@@ -471,6 +399,9 @@ export const chatPart = (uses: Uses) => {
         }),
       ],
     },
-    close: organizationAgents.close,
+    close(): void {
+      close()
+      organizationAgents.close()
+    },
   }
 }

@@ -10,10 +10,10 @@ import type { AnswerFormat, ChatMessage, ModelSettings } from '../ports/model.ts
 import type { ArrivedParts } from './begin/receive-parts.ts'
 import type { TurnLog } from './run/turn-log.ts'
 
-/** What a client's own tool gave for a call. */
+/** The result of a client's own tool for a call. */
 export type ToolAnswer = { toolId: string; content: string }
 
-/** What a client asks of a session: one message, and how to answer it. */
+/** One message to a session, and how to answer it. */
 export type TurnRequest = {
   call: Call
   viewer: Viewer
@@ -29,17 +29,17 @@ export type TurnRequest = {
   system: readonly ChatMessage[]
   /** Earlier messages as the client sends them; used when the session has no stored history. */
   before: readonly ChatMessage[]
-  /** What was called and answered after the message, elsewhere. */
+  /** Calls and results that followed the message elsewhere. */
   after?: readonly ChatMessage[]
-  /** In place of a message: the turn that waits for them goes on. */
+  /** In place of a message: results for the turn that waits for them. */
   results?: readonly ToolAnswer[]
   /** The client's own tools that agents may call. */
   clientTools?: Omit<ClientTools, 'callId'>
   /** Tools that an answer may call by its words; absent: all of them. */
   keywordTools?: readonly string[]
-  /** The agent the turn is given to. */
+  /** The agent that is given the turn. */
   agent: AgentConfig
-  /** The organization's agents by id, as they were when the turn was asked for. */
+  /** The organization's agents by id, as they were when the turn was requested. */
   agents: ReadonlyMap<string, AgentConfig>
   /** Routes straight to this agent, without the orchestrator's choice. */
   target?: AgentConfig
@@ -48,7 +48,7 @@ export type TurnRequest = {
   format?: AnswerFormat
   /** What its answer repeats of the request; of responses alone. */
   echo?: Echo
-  /** Of a run that goes on: those that it began with. Absent: those of its agents. */
+  /** Of a resumed run: those that it began with. Absent: those of its agents. */
   limits?: AgentLimits
   /** The run that the session's latest turn has to be. */
   follows?: string
@@ -77,25 +77,29 @@ export type Echo = { json: string; short: string }
 /** How a turn ended for its client. `at`: when, in Unix seconds. */
 export type Outcome =
   | { status: 'completed'; done: TurnDone; at?: number }
-  /** What was said until then is stored, and is no answer. */
+  /** The text until then is stored, and is no answer. */
   | { status: 'cancelled'; done: TurnDone; at?: number }
-  /** It waits for somebody; `goesOn`: what it waits for is there already. */
+  /** It waits for a decision; `goesOn`: the decision is there already. */
   | { status: 'paused'; done: TurnDone; goesOn: boolean }
-  /**
-   * `stored`: false where it is over only in this process. Its end is another's, or is not stored
-   * yet.
-   */
+  /** `stored`: false where it is over in this process only: its end is not stored yet. */
   | { status: 'failed'; refusal: Refusal; stored?: false }
 
 type AnswerOutcome = Extract<Outcome, { status: 'completed' | 'paused' }>
 
-/** Whether a turn has an answer; one that waits for somebody has what was said so far. */
+/** Whether a turn has an answer; a paused turn has its text so far. */
 export const isAnswered = (outcome: Outcome): outcome is AnswerOutcome =>
   outcome.status === 'completed' || outcome.status === 'paused'
 
 /** Why a turn has no answer. */
 export const refusalOf = (outcome: Exclude<Outcome, AnswerOutcome>): Refusal =>
   outcome.status === 'failed' ? outcome.refusal : refusal('turn_cancelled')
+
+/** The turn is over in this process only: another one has it, or is to end it. */
+export const notStored = (): Outcome => ({
+  status: 'failed',
+  refusal: refusal('service_unavailable'),
+  stored: false,
+})
 
 /** A turn that runs, or that has ended and is kept to be read again. */
 export type LiveTurn = {
@@ -110,12 +114,12 @@ export type LiveTurn = {
   attempt?: number
   log: TurnLog
   /** Who would own its session if it began one; undefined for turns that are read back. */
-  askedBy?: { ownerId: string; keyId: string | null } | undefined
+  requester?: { ownerId: string; keyId: string | null } | undefined
   /**
    * Set once its message is stored: the session's owner, the position where the run began, and how
    * many milliseconds it has taken since it began or last went on after it had waited.
    */
-  begun?: { ownerId: string; keyId: string | null; position: Position; elapsed(): number }
+  beginning?: { ownerId: string; keyId: string | null; position: Position; elapsed(): number }
   /** Its message is stored, and it waits for a place among the runs of its payer. */
   queued?: boolean
   /** What its answer repeats of the request; absent: that is stored, if it is not nothing. */
@@ -128,7 +132,7 @@ export type LiveTurn = {
   /** Settles when the turn's end is stored and can be read back; never rejects. */
   outcome: Promise<Outcome>
   cancel(): void
-  /** Whether it was told to stop; undefined for turns that are read back. */
+  /** Whether it was cancelled; undefined for turns that are read back. */
   isCancelled?(): boolean
   /** Leaves it to another process, once it has begun. */
   handOver?(): void

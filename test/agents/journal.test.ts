@@ -161,7 +161,6 @@ const attempt = async (
   const writer = stepWriter({
     stepOf: stepsOf(runId, seal),
     record: async (steps) => steps.forEach(store),
-    onFault: () => undefined,
     answers: recorded.used.modelCalls,
   })
   const clock = { now: () => new Date(at), monotonic: () => 0, id: newId }

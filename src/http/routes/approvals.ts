@@ -16,7 +16,7 @@ type Uses = {
   findApproval: FindApproval
   decideOnApproval: DecideOnApprovalCommand
   /** Goes on with a run that the views show to have something to go on with; resolves once it does. */
-  goOn(runId: string): Promise<void>
+  resumePaused(runId: string): Promise<void>
 }
 
 const approval = approvalView
@@ -48,7 +48,7 @@ const delegated = ['user_not_found', 'delegation_not_allowed'] as const
 export const approvalRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { listApprovals, findApproval, decideOnApproval, goOn } = uses
+    const { listApprovals, findApproval, decideOnApproval, resumePaused } = uses
     const tags = ['approvals']
 
     /** Whoever acts for another user acts with that user's rights alone. */
@@ -128,7 +128,7 @@ export const approvalRoutes =
           },
           request.delegated.call,
         )
-        if (goesOn) await goOn(run_id)
+        if (goesOn) await resumePaused(run_id)
         const status = decision === 'approve' ? ('approved' as const) : ('denied' as const)
         return { approval_id, session_id, run_id, status, decided_by }
       },

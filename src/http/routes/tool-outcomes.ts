@@ -10,7 +10,7 @@ type Uses = {
   tellOutcome: TellOutcomeCommand
   findSession: FindSession
   /** Goes on with a run that the views show to have something to go on with; resolves once it does. */
-  goOn(runId: string): Promise<void>
+  resumePaused(runId: string): Promise<void>
 }
 
 /** Characters of a result: it is in the context of each model call that follows. */
@@ -37,7 +37,7 @@ const told = z
 
 /** What came of calls in doubt (docs/contract/approvals.md#calls-in-doubt). */
 export const toolOutcomeRoutes =
-  ({ tellOutcome, findSession, goOn }: Uses): FastifyPluginAsyncZod =>
+  ({ tellOutcome, findSession, resumePaused }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     http.post(
       '/sessions/:session_id/runs/:run_id/tools/:tool_id/outcome',
@@ -86,7 +86,7 @@ export const toolOutcomeRoutes =
           },
           call,
         )
-        if (goesOn) await goOn(run_id)
+        if (goesOn) await resumePaused(run_id)
         return { session_id, run_id, tool_id, outcome, told_by: viewer.userId }
       },
     )

@@ -1,9 +1,10 @@
+import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { WatchAccess } from '../../security/watch-access.ts'
 import { type Ending, endable } from '../../support/ending.ts'
 import { credentialsOf, requireStill } from '../checks/authenticate.ts'
 
-const keepAlive = ': keep-alive\n\n'
+const comment = ': keep-alive\n\n'
 /**
  * How long a stream is silent before a comment line keeps it alive
  * (docs/contract/streaming.md#keep-alive).
@@ -15,92 +16,90 @@ export type Pace = {
   silenceMs?: number
 }
 
+const nothing = (): void => undefined
+
 /**
- * What frames return that are cut off: the connection is closed behind the last one, without the
- * end of the transfer.
+ * The return value of frames that are cut off: the connection is closed behind the last frame,
+ * without the end of the transfer.
  */
 export const cutOff = 'cut off'
 export type CutOff = typeof cutOff
 
 export type Frames = AsyncIterator<string | Uint8Array> & {
   /**
-   * Is given what writes a frame while `next` is waited for, which then goes on waiting. False: the
-   * client has not taken the last, and nothing was written.
+   * Gets a function that writes a frame while `next` is pending, which stays pending. It returns
+   * false where the client has not taken the last frame, and nothing was written.
    */
   pushes?(write: (frame: Uint8Array) => boolean): void
 }
 
 /**
- * Frames as fastify reads a web stream: it asks for more when the client has taken what it was
- * given. Headers go out at once, a comment line after every silence. There is no stream, as a turn
- * is followed by thousands.
+ * Frames as a stream that asks for the next one when the client has taken the last. Headers go out
+ * at once, a comment line after every silence.
  */
-const frameReader = (frames: Frames, raw: FastifyReply['raw'], { silenceMs }: Pace) => {
-  /** The client takes what comes. */
-  let wanted = false
-  let over = false
+const frameStream = (frames: Frames, raw: FastifyReply['raw'], { silenceMs }: Pace): Readable => {
+  /** A frame is asked for: the client has taken all others. */
+  let pending = false
 
-  const takes = (): boolean => wanted && !over && !raw.destroyed && !raw.writableNeedDrain
-  const speak = (): void => {
-    if (takes()) raw.write(keepAlive)
+  const push = (piece: string | Uint8Array): boolean => {
+    if (!pending || stream.destroyed || raw.writableNeedDrain) return false
+    stream.push(piece)
+    return true
+  }
+  const keepAlive = (): void => {
+    push(comment)
     silence?.refresh()
   }
-  const silence = silenceMs === undefined ? undefined : setTimeout(speak, silenceMs)
+  const silence = silenceMs === undefined ? undefined : setTimeout(keepAlive, silenceMs)
 
-  const stop = (): void => {
-    over = true
+  const take = ({ done, value }: IteratorResult<string | Uint8Array, unknown>): void => {
+    pending = false
+    if (!done) {
+      silence?.refresh()
+      stream.push(value)
+      return
+    }
     clearTimeout(silence)
+    // The frames so far are sent first. The stream stays open until the connection is closed.
+    if (value === cutOff) raw.socket?.destroySoon()
+    else stream.push(null)
   }
 
-  const took = (piece: IteratorResult<string | Uint8Array, unknown>) => {
-    wanted = false
-    if (piece.done) stop()
-    else if (!over) silence?.refresh()
-    if (!piece.done || piece.value !== cutOff) return piece
-    // What was written is sent first. Fastify waits until the connection is closed.
-    raw.socket?.destroySoon()
-    return new Promise<never>(() => undefined)
-  }
-  const failed = (error: unknown): never => {
-    stop()
-    throw error
-  }
-  const read = () => {
-    wanted = true
-    return frames.next().then(took, failed)
-  }
+  const stream = new Readable({
+    // Nothing is read ahead of the client.
+    highWaterMark: 0,
+    read() {
+      if (pending) return
+      pending = true
+      frames.next().then(take, (error: Error) => stream.destroy(error))
+    },
+    destroy(error, callback) {
+      clearTimeout(silence)
+      // A generator returns once its pending frame has come: nobody waits for that.
+      void frames.return?.().then(nothing, nothing)
+      callback(error)
+    },
+  })
 
   frames.pushes?.((piece) => {
-    if (!takes()) return false
-    raw.write(piece)
-    silence?.refresh()
-    return true
+    const isWritten = push(piece)
+    if (isWritten) silence?.refresh()
+    return isWritten
   })
 
   // They go with the first frame, where that is there already.
   process.nextTick(() => {
     if (!raw.headersSent) raw.flushHeaders()
   })
-
-  return {
-    read,
-    /** The client is gone. */
-    async cancel(): Promise<void> {
-      stop()
-      await frames.return?.()
-    },
-  }
+  return stream
 }
 
-/** Answers with frames. Fastify cancels them unread where only the headers are asked for (HEAD). */
-export const sendFrames = (reply: FastifyReply, frames: Frames, pace: Pace): FastifyReply =>
-  reply.send({
-    locked: false,
-    getReader: () => frameReader(frames, reply.raw, pace),
-    async cancel(): Promise<void> {
-      await frames.return?.()
-    },
-  })
+/** Answers with frames; none is read where only the headers are asked for (HEAD). */
+export const sendFrames = (reply: FastifyReply, frames: Frames, pace: Pace): FastifyReply => {
+  if (reply.request.method !== 'HEAD') return reply.send(frameStream(frames, reply.raw, pace))
+  void frames.return?.().then(nothing, nothing)
+  return reply.send(Readable.from([]))
+}
 
 /** One item: an `id:` line and a `data:` line. JSON has no raw line breaks. */
 export const frame = (id: string, data: string): string => `id: ${id}\ndata: ${data}\n\n`

@@ -92,7 +92,7 @@ export const progressAt = (ended: Outcome): Progress =>
 export const progressOf = async (turn: LiveTurn): Promise<Progress> => {
   const ended = await Promise.race([turn.outcome, undefined])
   if (ended) return progressAt(ended)
-  if (turn.begun) return { status: turn.queued ? 'queued' : 'in_progress' }
+  if (turn.beginning) return { status: turn.queued ? 'queued' : 'in_progress' }
   // Its end is stored when it is its turn.
   return { status: turn.isCancelled?.() ? 'cancelled' : 'queued' }
 }

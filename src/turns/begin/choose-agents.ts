@@ -1,4 +1,4 @@
-import type { FindAgents } from '../../../queries/find-agents.ts'
+import type { FindAgents } from '../../caches/find-agents.ts'
 import type { AgentConfig } from '../../agents/agent.ts'
 import { requireActive, requireCallable } from '../../domain/agent/runnable.ts'
 import type { AgentChoice } from './turn-input.ts'

@@ -24,8 +24,8 @@ const clientPieces = ({ clientTools, results, after }: TurnRequest): number => {
 
 type Uses = { models: Models; log: Pick<Log, 'error'> }
 
-/** How many micro-credits a turn is expected to cost; they are held back until it is settled. */
-export const reserveFor = ({ models, log }: Uses) => {
+/** The expected micro-credits of a turn, which are reserved until it is settled. */
+export const expectedCost = ({ models, log }: Uses) => {
   /** @throws model_misconfigured when the provider of the agent's model is not configured */
   const priceOf = ({ agentId, model }: AgentConfig, { requestId }: Call): Price => {
     try {
@@ -40,12 +40,12 @@ export const reserveFor = ({ models, log }: Uses) => {
   return (request: TurnRequest): number => {
     const { call, agent, message, before, system, settings, format, files } = request
     const price = priceOf(agent, call)
-    const earlier = [...system, ...before].reduce((sum, one) => sum + piecesIn(one.content), 0)
-    const seen = [...(files?.parts ?? []), ...before.flatMap(partsIn)]
-    const inFiles = seen.reduce((sum, part) => sum + partTokens(part), 0)
+    const earlier = [...system, ...before].reduce((sum, { content }) => sum + piecesIn(content), 0)
+    const parts = [...(files?.parts ?? []), ...before.flatMap(partsIn)]
+    const inFiles = parts.reduce((sum, part) => sum + partTokens(part), 0)
     const completion = longestAnswer(settingsFor(agent, settings)) ?? expectedTokens
-    const asked = format ? piecesIn(JSON.stringify(format)) : 0
-    const prompt = earlier + piecesIn(message) + inFiles + clientPieces(request) + asked
+    const inFormat = format ? piecesIn(JSON.stringify(format)) : 0
+    const prompt = earlier + piecesIn(message) + inFiles + clientPieces(request) + inFormat
     const expected = Math.ceil(prompt * price.prompt + completion * price.completion)
     return Math.min(expected, limitsOf(request).charge ?? expected)
   }

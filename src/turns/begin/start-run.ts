@@ -11,12 +11,13 @@ import { isLarge } from '../run/agent-input.ts'
 import { tooManyRuns } from '../run/run-places.ts'
 import type { TurnRequest } from '../turn.ts'
 import { limitsOf } from '../turn.ts'
-import { reserveFor } from './expected-cost.ts'
+import { expectedCost } from './expected-cost.ts'
 import type { ArrivedPart } from './receive-parts.ts'
 import { type SealedRequest, unlessErased } from './sealed-request.ts'
 import { storedFiles } from './store-files.ts'
+import type { StoredRequest } from './stored-request.ts'
 
-/** Characters of a request's messages beyond which its turn of the event loop is its own. */
+/** Characters of a request's messages beyond which it gets an iteration of the event loop. */
 const largeText = 262_144
 
 export type StartRunUses = {
@@ -29,10 +30,7 @@ export type StartRunUses = {
   log: Pick<Log, 'error'>
 }
 
-/**
- * Large texts are counted, sealed and sent in turns of the event loop of their own, not many at
- * once.
- */
+/** Large texts are counted, sealed and stored one request at a time, not many at once. */
 const pauseFor = (request: TurnRequest): Promise<void> | undefined => {
   const { message, before, system, results } = request
   let { length } = message
@@ -47,11 +45,11 @@ const pauseFor = (request: TurnRequest): Promise<void> | undefined => {
  */
 export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
   const { sendMessage, blobs, node, sealed } = uses
-  const reserved = reserveFor(uses)
+  const costOf = expectedCost(uses)
 
-  type KeptOf = () => ReturnType<SealedRequest['keptOf']>
+  type Keep = () => Promise<StoredRequest>
 
-  const send = (request: TurnRequest, runId: string, kept: KeptOf): Promise<Sent> => {
+  const send = (request: TurnRequest, runId: string, keep: Keep): Promise<Sent> => {
     const { call, viewer, sessionId, hidden, agent, messageId, payerId } = request
     const { follows, isNewSession = false } = request
     const message: SendMessage = {
@@ -67,8 +65,8 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
       agent: agent.name,
       node,
       payerId,
-      reserve: reserved(request),
-      keep: kept,
+      reserve: costOf(request),
+      keep,
     }
     const limits = limitsOf(request)
     if (request.askAgain) message.askAgain = true
@@ -81,46 +79,44 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
   const sendLarge = async (
     request: TurnRequest,
     runId: string,
-    kept: KeptOf,
+    keep: Keep,
     pause: Promise<void> | undefined,
   ): Promise<Sent> => {
     if (pause) await pause
-    const sent = await send(request, runId, kept)
-    if (pause || isLarge(sent)) await yieldToEventLoop()
+    const sent = await send(request, runId, keep)
+    if (pause || isLarge(sent.session)) await yieldToEventLoop()
     return sent
   }
 
-  /** Stores what a queued run needs, before the request is dropped. @throws rate_limit_exceeded */
-  const keptInQueue = async (request: TurnRequest, runsAtOnce: number) => {
-    const kept = await sealed.keptOf(request)
-    if (kept.kept === false) throw tooManyRuns(runsAtOnce, uses.clock.now())
-    return kept
+  /** Of a queued run, all is stored before the request is dropped. @throws rate_limit_exceeded */
+  const storedOf = async (request: TurnRequest): Promise<StoredRequest> => {
+    const stored = await sealed.storedOf(request)
+    if (request.queued && stored.kept === false)
+      throw tooManyRuns(request.queued.runsAtOnce, uses.clock.now())
+    return stored
   }
 
-  const keptOf: (request: TurnRequest) => ReturnType<KeptOf> = (request) =>
-    request.queued ? keptInQueue(request, request.queued.runsAtOnce) : sealed.keptOf(request)
-
-  const begun = (
+  const start = (
     request: TurnRequest,
     runId: string,
-    kept: KeptOf = () => keptOf(request),
+    keep: Keep = () => storedOf(request),
   ): Promise<Sent> => {
     const pause = pauseFor(request)
     return pause || request.results
-      ? sendLarge(request, runId, kept, pause)
-      : send(request, runId, kept)
+      ? sendLarge(request, runId, keep, pause)
+      : send(request, runId, keep)
   }
 
-  /** Of a message that was surely not stored, the files are removed. */
+  /** Removes the files again where the message was surely not stored. */
   const withFiles = async (request: TurnRequest, runId: string, parts: readonly ArrivedPart[]) => {
     const { call, sessionId } = request
     const files = storedFiles(parts, blobs.under(sessionKey(call.organizationId, sessionId)))
-    const kept = async () => {
+    const keep = async () => {
       await files.put().catch(unlessErased)
-      return keptOf(request)
+      return storedOf(request)
     }
     try {
-      return await begun(request, runId, kept)
+      return await start(request, runId, keep)
     } catch (error) {
       const isRefused = error instanceof Refusal || isUnstorable(error)
       if (isRefused) await files.remove().catch(() => undefined)
@@ -128,7 +124,9 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
     }
   }
 
-  /** @throws Refusal, at once or later */
-  return (request: TurnRequest, runId: string): Promise<Sent> =>
-    request.files ? withFiles(request, runId, request.files.parts) : begun(request, runId)
+  /** @throws Refusal */
+  return async (request: TurnRequest, runId: string): Promise<Sent> =>
+    request.files ? withFiles(request, runId, request.files.parts) : start(request, runId)
 }
+
+export type StartRun = ReturnType<typeof startRun>

@@ -9,7 +9,7 @@ import type { Keyed } from '../../security/vault.ts'
 import { storedParts } from '../run/message-parts.ts'
 import type { TurnRequest } from '../turn.ts'
 
-/** The most characters that are kept of a request, once they are sealed. */
+/** The most characters of a request that are stored, once they are sealed. */
 const mostSealed = 400_000
 
 /** An answer that repeats nothing of its request but the defaults. */
@@ -47,8 +47,8 @@ const format = z.union([
   }),
 ])
 
-/** What a turn needs of its request, besides what is stored of the session. */
-const kept = z.object({
+/** The options of a request that a resumed run needs besides its session. */
+const options = z.object({
   system: chatMessages.exactOptional(),
   after: chatMessages.exactOptional(),
   settings: settings.exactOptional(),
@@ -63,9 +63,9 @@ const kept = z.object({
     .exactOptional(),
   keywordTools: z.array(z.string()).exactOptional(),
 })
-type KeptRequest = z.infer<typeof kept>
+type RequestOptions = z.infer<typeof options>
 
-const wanted = (request: TurnRequest): KeptRequest => {
+const optionsOf = (request: TurnRequest): RequestOptions => {
   const { system, after = [], settings, format, target, clientTools, keywordTools } = request
   return {
     ...(system.length > 0 ? { system: [...system] } : {}),
@@ -75,7 +75,7 @@ const wanted = (request: TurnRequest): KeptRequest => {
     ...(target ? { targetAgentId: target.agentId } : {}),
     ...(clientTools ? { clientTools: { ...clientTools, specs: [...clientTools.specs] } } : {}),
     ...(keywordTools ? { keywordTools: [...keywordTools] } : {}),
-  } as KeptRequest
+  } as RequestOptions
 }
 
 /** Whether a turn is its message alone, as most are. */
@@ -86,10 +86,14 @@ const isPlain = (request: TurnRequest): boolean => {
   return texts === 0 && !settings && !format && !target && !offers && !files
 }
 
-type Kept = Pick<Send, 'request' | 'before' | 'kept' | 'parts' | 'echo'>
+export type StoredRequest = Pick<Send, 'request' | 'before' | 'kept' | 'parts' | 'echo'>
 
-/** What its answer repeats of a request, in the room that is left; the short form has it always. */
-const echoIn = (room: number, { echo }: TurnRequest, { seal }: Keyed): Pick<Kept, 'echo'> => {
+/** The echo of a request, if the room left suffices; its short form always fits. */
+const echoIn = (
+  room: number,
+  { echo }: TurnRequest,
+  { seal }: Keyed,
+): Pick<StoredRequest, 'echo'> => {
   if (!echo || echo.json === noEcho) return {}
   const whole = room > 0 ? seal(echo.json) : undefined
   if (whole && whole.box.length <= room) return { echo: whole }
@@ -97,32 +101,32 @@ const echoIn = (room: number, { echo }: TurnRequest, { seal }: Keyed): Pick<Kept
 }
 
 /**
- * Seals the message's files, what another process would need to go on with a turn, and what its
- * answer repeats of the request; nothing where the stream has it all.
+ * Seals the message's files, the parts of the request that another process needs to resume the run,
+ * and the request's echo; empty for a plain message.
  */
-export const keptOf = (request: TurnRequest, key: Keyed): Kept => {
+export const storedRequest = (request: TurnRequest, key: Keyed): StoredRequest => {
   if (isPlain(request)) return echoIn(mostSealed, request, key)
-  const whole = wanted(request)
+  const whole = optionsOf(request)
   const { seal } = key
   const { messageId, files } = request
   const parts = files ? { parts: storedParts(messageId, files.parts, key) } : {}
-  // Files of what was said before are not kept.
-  const before = trimmed(request.before, defaultLimits.context).map((one) =>
-    showing(one, () => false),
+  // Files of earlier messages are not stored.
+  const before = trimmed(request.before, defaultLimits.context).map((message) =>
+    showing(message, () => false),
   )
   const sealed = {
     ...(Object.keys(whole).length > 0 ? { request: seal(JSON.stringify(whole)) } : {}),
     ...(before.length > 0 ? { before: seal(JSON.stringify(before)) } : {}),
   }
-  const boxes = [sealed.request, sealed.before].map((one) => one?.box.length ?? 0)
+  const boxes = [sealed.request, sealed.before].map((text) => text?.box.length ?? 0)
   const room = boxes.reduce((left, length) => left - length, mostSealed)
   const echo = echoIn(room, request, key)
   return room < 0 ? { ...parts, ...echo, kept: false } : { ...parts, ...echo, ...sealed }
 }
 
 /** @throws when it was not written by this release or an earlier one */
-export const openedRequest = ({ open }: Keyed, sealed: Sealed | undefined): KeptRequest =>
-  sealed ? kept.parse(JSON.parse(open(sealed))) : {}
+export const openedRequest = ({ open }: Keyed, sealed: Sealed | undefined): RequestOptions =>
+  sealed ? options.parse(JSON.parse(open(sealed))) : {}
 
 export const openedBefore = ({ open }: Keyed, sealed: Sealed | undefined) =>
   sealed ? chatMessages.parse(JSON.parse(open(sealed))) : []

@@ -63,8 +63,8 @@ export const findTurn = (uses: FindTurnUses) => {
     const turn = turns.find(runId)
     if (!turn) return undefined
     if (turn.organizationId !== one.organizationId) throw unknown()
-    if (turn.begun) await requireOwn(one, turn.sessionId)
-    else if (!turn.askedBy || !isOwn(one.viewer, turn.askedBy)) throw unknown()
+    if (turn.beginning) await requireOwn(one, turn.sessionId)
+    else if (!turn.requester || !isOwn(one.viewer, turn.requester)) throw unknown()
     return turn
   }
 
@@ -81,8 +81,8 @@ export const findTurn = (uses: FindTurnUses) => {
   }
 
   /** A turn that is read back has left it to the log. */
-  const echoOf = async ({ echo, begun, runId }: LiveTurn): Promise<string | undefined> => {
-    if (echo !== undefined || !begun) return echo
+  const echoOf = async ({ echo, beginning, runId }: LiveTurn): Promise<string | undefined> => {
+    if (echo !== undefined || !beginning) return echo
     const run = await findRun(runId)
     return run && storedEcho(run)
   }
@@ -94,7 +94,7 @@ export const findTurn = (uses: FindTurnUses) => {
       if (!runId) throw unknown()
       const live = await inMemory(one, runId)
       // It waits for those before it.
-      if (live && !live.begun) return { sessionId: live.sessionId, isLatest: true }
+      if (live && !live.beginning) return { sessionId: live.sessionId, isLatest: true }
       const run = await stored(one, runId)
       const { run: latest } = await requireOwn(one, run.session_id)
       return {

@@ -11,9 +11,9 @@ import { digestOf } from './arguments-digest.ts'
 
 const parsed = (text: string): unknown => JSON.parse(text.trim() || '{}')
 
-/** A call that waits, as those who may decide are shown it. */
-export const pendingOf = (asked: ApprovalRequired): PendingApproval => {
-  const { approval_id, tool_name, agent_name, arguments: text, expires_at } = asked
+/** A call that waits, as it is shown for the decision. */
+export const pendingOf = (approval: ApprovalRequired): PendingApproval => {
+  const { approval_id, tool_name, agent_name, arguments: text, expires_at } = approval
   return {
     approval_id,
     tool_name,
@@ -26,7 +26,7 @@ export const pendingOf = (asked: ApprovalRequired): PendingApproval => {
 
 type Paused = {
   runId: string
-  asked: readonly ApprovalRequired[]
+  approvals: readonly ApprovalRequired[]
   inDoubt: readonly ToolInDoubt[]
   done: TurnDone
   cost: { promptTokens: number; completionTokens: number; charge: number; agentId: string }
@@ -42,26 +42,26 @@ const doubtOf = ({ tool_id, at, tool_name, agent_name, arguments: text }: ToolIn
 
 type Request = PauseRun['requests'][number]
 
-/** What is stored of a run that stops until somebody decides; what was asked for before is stored. */
+/** The stored pause of a run. Approvals requested in earlier attempts are stored already. */
 export const pauseOf = (
-  { runId, asked, inDoubt, done, cost }: Paused,
+  { runId, approvals, inDoubt, done, cost }: Paused,
   { seal }: Keyed,
 ): Pick<PauseRun, 'requests' | 'paused'> => {
-  const requests = asked
+  const requests = approvals
     .filter(({ replayed }) => !replayed)
     .map(
-      (one): Request => ({
-        approvalId: one.approval_id,
+      (approval): Request => ({
+        approvalId: approval.approval_id,
         runId,
-        toolId: one.tool_id,
-        at: one.at,
-        tool: one.tool_name,
-        agent: one.agent_name,
-        arguments: seal(one.arguments),
-        argumentsDigest: digestOf(one.arguments),
-        definition: one.definition,
-        approver: one.approver,
-        expiresAt: one.expires_at,
+        toolId: approval.tool_id,
+        at: approval.at,
+        tool: approval.tool_name,
+        agent: approval.agent_name,
+        arguments: seal(approval.arguments),
+        argumentsDigest: digestOf(approval.arguments),
+        definition: approval.definition,
+        approver: approval.approver,
+        expiresAt: approval.expires_at,
       }),
     )
   const paused: SessionEvent<'RunPaused'>['data'] = {

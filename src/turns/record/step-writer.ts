@@ -15,8 +15,6 @@ type Uses = {
   stepOf(event: AgentEvent): SessionEvent | undefined
   /** Stores steps of the run. @throws RunLost, AppendTooLarge, StoreUnavailable */
   record(steps: readonly SessionEvent[]): Promise<unknown>
-  /** Told what a write failed with. */
-  onFault(error: unknown): void
   /** Answers of the run's models that are recorded already. */
   answers?: number
 }
@@ -24,7 +22,7 @@ type Uses = {
 /** Steps of a running turn are stored after this long, so that its status can be read. */
 const recordAfterMs = 250
 
-/** Other work may depend on these: they are on disk before it begins. */
+/** Other work depends on these: they are on disk before it begins. */
 const binding = new Set<AgentEvent['event']>(['model_answered', 'tool_started', 'tool_completed'])
 
 const isAnswer = ({ event }: AgentEvent): boolean => event === 'model_answered'
@@ -36,10 +34,11 @@ const answersIn = (events: readonly AgentEvent[]): number => {
 }
 
 /**
- * Writes what happens in a run, in order: after a while, or when somebody waits for it. What is noted
- * in one turn of the event loop is written together. A failed write is tried again with the next.
+ * Writes the steps of a run in order: after a while, or when somebody waits for it. Steps of one
+ * iteration of the event loop are written together. A failed write is retried with the next.
  */
-export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
+export const stepWriter = ({ stepOf, record, answers = 0 }: Uses) => {
+  let failed = (_error: unknown): void => undefined
   let waiting: AgentEvent[] = []
   let bound = false
   let answered = answers
@@ -75,12 +74,12 @@ export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
     } catch (error) {
       waiting = [...now, ...waiting]
       bound = true
-      onFault(error)
+      failed(error)
       throw error
     }
   }
 
-  /** Begins when the write under way is over, with what is noted until then. */
+  /** Begins when the write under way is over, with the steps until then. */
   const soon = (): Promise<void> => {
     coming ??= (writing ?? Promise.resolve())
       .catch(() => undefined)
@@ -99,14 +98,12 @@ export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
     return stepsOf(waiting, !isOnly)
   }
 
-  const settled = async (isMessage: boolean): Promise<SessionEvent[]> => {
-    await coming?.catch(() => undefined)
-    await writing?.catch(() => undefined)
-    clearTimeout(timer)
-    return unwritten(isMessage)
-  }
-
   return {
+    /** Calls back with the error of each write that fails. */
+    onFailure(listener: (error: unknown) => void): void {
+      failed = listener
+    },
+
     note(event: AgentEvent): void {
       if (('replayed' in event && event.replayed) || !isStep(event)) return
       waiting.push(event)
@@ -114,7 +111,7 @@ export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
       if (keepsUp) later()
     },
 
-    /** From now on what is noted is stored after a while. A run that ends in one go needs none of it. */
+    /** From now on steps are stored after a while. A run that ends in one go needs none of it. */
     keepUp(): void {
       keepsUp = true
       if (waiting.length > 0) later()
@@ -124,12 +121,17 @@ export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
     saved: (): Promise<void> | undefined => (bound ? soon() : (coming ?? writing)),
 
     /**
-     * What is not written when the run ends; nothing is written after that. `isMessage`: the only answer of
-     * the run is its message, and no step of its own.
+     * The steps that are not written when the run ends; nothing is written after that. `isMessage`:
+     * a run's only answer is its message, and no step of its own.
      */
-    rest(isMessage: boolean): SessionEvent[] | Promise<SessionEvent[]> {
+    async rest(isMessage: boolean): Promise<SessionEvent[]> {
       clearTimeout(timer)
-      return coming || writing ? settled(isMessage) : unwritten(isMessage)
+      if (coming || writing) {
+        await coming?.catch(() => undefined)
+        await writing?.catch(() => undefined)
+        clearTimeout(timer)
+      }
+      return unwritten(isMessage)
     },
   }
 }

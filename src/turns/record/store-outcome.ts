@@ -108,19 +108,19 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
   /** One that waits for decisions; it has failed where its pause cannot be stored. */
   const paused = async (run: StoredRun, driven: Ended & { ended: 'paused' }): Promise<Outcome> => {
     const { request, runId, key, owner, log } = run
-    const { asked, inDoubt, done, steps } = driven
+    const { approvals, inDoubt, done, steps } = driven
     const cost = costOf(request, done)
     try {
-      const pause = pauseOf({ runId, asked, inDoubt, done, cost }, key)
+      const pause = pauseOf({ runId, approvals, inDoubt, done, cost }, key)
       const pausing = { sessionId: request.sessionId, owner, steps, ...pause }
       const stored = await pauseRun(pausing, callOf(run))
       if (!stored.paused) return lost('service_unavailable')
       await waitForPosition(stored.position)
-      for (const one of asked) {
-        log.push(one)
-        uses.watchApproval?.(one.expires_at)
+      for (const approval of approvals) {
+        log.push(approval)
+        uses.watchApproval?.(approval.expires_at)
       }
-      const pending = asked.map(pendingOf)
+      const pending = approvals.map(pendingOf)
       return { status: 'paused', goesOn: stored.goesOn, done: { ...done, pending } }
     } catch (err) {
       return await ended(run, instead(run, driven, err))

@@ -6,7 +6,7 @@ import { refusal } from '../../domain/refusal.ts'
 import { systemCall } from '../../ports/call.ts'
 import type { KeyedBlobs } from '../../security/sealed-blobs.ts'
 import { openedBefore, openedRequest } from '../begin/stored-request.ts'
-import { givenOf } from '../run/agent-input.ts'
+import { agentInput } from '../run/agent-input.ts'
 import { callIds } from '../run/client-calls.ts'
 import type { TurnRequest } from '../turn.ts'
 import type { RecordedTurn } from './recorded-turn.ts'
@@ -122,7 +122,7 @@ export const turnOf = (
     sessionId,
     agent: request.agent,
     agents,
-    ...givenOf(request, { session: before }, key, () => files).turn,
+    ...agentInput(request, before, key, () => files).turn,
     ...(clientTools ? { clientTools: { ...clientTools, callId: callIds(runId) } } : {}),
     ...(keywordTools ? { keywordTools } : {}),
     ...(targetAgentId === undefined ? {} : { target: find(targetAgentId) }),

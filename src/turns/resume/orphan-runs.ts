@@ -1,22 +1,24 @@
 import type { RecordStepsCommand } from '../../../commands/record-steps.ts'
 import type { RunView } from '../../../projections/runs.ts'
 import type { SessionEvent } from '../../domain/session/events.ts'
-import { attemptsOf, isExhausted, isProgress, isSuspect } from '../../domain/session/runs.ts'
+import { attemptsOf, isExhausted, isSuspect } from '../../domain/session/runs.ts'
 import { sessionStream } from '../../domain/session/session.ts'
 import type { Load } from '../../event-sourcing/transactor.ts'
 import { systemCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import { deferred } from '../../support/deferred.ts'
-import type { Turns } from '../run/turns.ts'
+import type { LiveTurns } from '../run/live-turns.ts'
 import type { RunNames } from './close-run.ts'
 import type { ResumeOrClose } from './resume-or-close.ts'
+import type { SuspectRuns } from './suspects.ts'
 
 type Uses = {
   load: Load
   resumeOrClose: ResumeOrClose
-  find: Turns['find']
+  find: LiveTurns['find']
   recordSteps: RecordStepsCommand
+  suspects: SuspectRuns
   namesOf: RunNames
   clock: Pick<Clock, 'now'>
   /** This process's life. */
@@ -38,23 +40,22 @@ type Orphan = {
   isExhausted: boolean
 }
 
-/** How long a suspect may take to its next step before another is resumed; longer each time it was cleared. */
+/** The wait for a suspect's next step before another is resumed; longer each time it was cleared. */
 const firstPatienceMs = 2_000
 const patienceGrowth = 4
 /** Beyond that, the wait exceeds the 30 minutes of a run. */
 const mostGrowths = 5
 
 /**
- * Resumes runs whose process is gone: suspects first, one at a time. The next suspect is resumed once the last has
- * recorded a step, has stopped, or was outlived by its process, so a death of the process in between incriminates one.
+ * Resumes runs whose process is gone: suspects first, one at a time. The next suspect is resumed
+ * once the last has recorded a step, has stopped, or was outlived by its process. So a death of the
+ * process in between incriminates one.
  */
 export const orphanRuns = (uses: Uses) => {
-  const { load, resumeOrClose, recordSteps, clock, node, log } = uses
+  const { load, resumeOrClose, recordSteps, suspects, clock, node, log } = uses
   const { patienceMs = firstPatienceMs } = uses
   /** Runs that wait while suspects are resumed, by their ids. */
   const line = new Map<string, Orphan>()
-  /** Suspects in flight here; each function removes one. */
-  const inFlight = new Map<string, () => void>()
   const stopping = deferred<true>()
   let isStopping = false
   let working: Promise<void> | undefined
@@ -86,13 +87,13 @@ export const orphanRuns = (uses: Uses) => {
     const { run_id: runId } = run
     let isTried = true
     // One that waits for its place is taken over later, perhaps beside another.
-    const besideSuspects = () => !isTried || inFlight.size > 1
+    const besideSuspects = () => !isTried || suspects.count > 1
     const settled = deferred<true>()
     const settle = () => {
-      inFlight.delete(runId)
+      suspects.remove(runId)
       settled.resolve(true)
     }
-    inFlight.set(runId, settle)
+    suspects.add(runId, settle)
     try {
       log.warn(await uses.namesOf(run), 'a run is resumed alone: its last processes died')
       await resumeOrClose(run, besideSuspects)
@@ -137,13 +138,13 @@ export const orphanRuns = (uses: Uses) => {
 
   return {
     /**
-     * Resolves when they are resumed or closed. If one of them is a suspect, those that are not closed are resumed in
-     * the background. `each` does the work on one run. @throws StoreUnavailable
+     * Resolves when they are resumed or closed. If one of them is a suspect, all are resumed in the
+     * background. `each` does the work on one run. @throws StoreUnavailable
      */
     async resume(runs: readonly RunView[], each: Each = doing): Promise<void> {
       const orphans: Orphan[] = []
       for (const run of runs)
-        if (!line.has(run.run_id) && !inFlight.has(run.run_id))
+        if (!line.has(run.run_id) && !suspects.has(run.run_id))
           await each(run, async () => {
             orphans.push(await stateOf(run))
           })
@@ -153,10 +154,6 @@ export const orphanRuns = (uses: Uses) => {
         else await each(orphan.run, () => resumeOrClose(orphan.run))
       }
       if (line.size > 0) working ??= work()
-    },
-    /** Steps of a run were stored here. */
-    recorded(runId: string, steps: readonly SessionEvent[]): void {
-      if (inFlight.size > 0 && steps.some(isProgress)) inFlight.get(runId)?.()
     },
     /** Resolves when no other run will be resumed. */
     async stop(): Promise<void> {

@@ -1,12 +1,12 @@
 import type { RunView } from '../../../projections/runs.ts'
 import type { PastTurn } from '../read/past-turn.ts'
-import type { Turns } from '../run/turns.ts'
+import type { LiveTurns } from '../run/live-turns.ts'
 import type { OrphanRuns } from './orphan-runs.ts'
 
 type Uses = {
   pastTurn: PastTurn
   findRun(runId: string): Promise<RunView | undefined>
-  turns: Pick<Turns, 'find' | 'isRunning'>
+  live: Pick<LiveTurns, 'find' | 'isRunning'>
   /** Whether another process shows that it lives. */
   isAlive(node: string): Promise<boolean>
   orphanRuns: Pick<OrphanRuns, 'resume'>
@@ -15,15 +15,15 @@ type Uses = {
 }
 
 /**
- * As `pastTurn`, and for a run whose process is gone the turn that goes on with it here: whoever
- * asks for it does not wait for the recurring work.
+ * As `pastTurn`, and resumes a run whose process is gone here: its client does not wait for
+ * housekeeping.
  */
 export const takeOver = (uses: Uses): PastTurn => {
-  const { pastTurn, findRun, turns, isAlive, orphanRuns, node } = uses
+  const { pastTurn, findRun, live, isAlive, orphanRuns, node } = uses
 
   const isLeft = async ({ run_id, status, node: owner }: RunView): Promise<boolean> => {
     if (status !== 'running' && status !== 'queued') return false
-    return owner === node ? !turns.isRunning(run_id) : !(await isAlive(owner))
+    return owner === node ? !live.isRunning(run_id) : !(await isAlive(owner))
   }
 
   return async (runId, had) => {
@@ -32,6 +32,6 @@ export const takeOver = (uses: Uses): PastTurn => {
     const run = await findRun(runId)
     if (!run || !(await isLeft(run))) return undefined
     await orphanRuns.resume([run])
-    return turns.find(runId)
+    return live.find(runId)
   }
 }

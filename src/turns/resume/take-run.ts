@@ -33,7 +33,8 @@ type Uses = {
 /** A run that this process resumes, or starts from the queue. */
 export type TakenRun = {
   request: TurnRequest
-  sent: Pick<Sent, 'session' | 'position'>
+  session: Sent['session']
+  position: Sent['position']
   key: Keyed
   recorded: RecordedRun
   attempt: number
@@ -154,7 +155,7 @@ export const takeRun = (uses: Uses) => {
       ...(targetAgentId === undefined ? {} : { target: find(targetAgentId) }),
     }
     const recorded = recordedRun(runId, events, key.open)
-    return { request, sent: { session, position }, key, recorded, attempt }
+    return { request, session, position, key, recorded, attempt }
   }
 
   return (run: RunView, besideSuspects = false): Promise<TakenRun | undefined> =>

@@ -1,4 +1,3 @@
-import type { Sent } from '../../../commands/send-message.ts'
 import { defaultLimits } from '../../agents/agent-runtime.ts'
 import { trimmed } from '../../agents/context.ts'
 import { showing } from '../../agents/parts.ts'
@@ -6,33 +5,32 @@ import type { AgentTurn } from '../../agents/turn.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Sealed } from '../../domain/sealed.ts'
 import type { SessionEvent } from '../../domain/session/events.ts'
-import type { Remembered } from '../../domain/session/session.ts'
+import type { Remembered, Session } from '../../domain/session/session.ts'
 import type { ChatMessage, ContentPart } from '../../ports/model.ts'
 import type { KeyedBlobs } from '../../security/sealed-blobs.ts'
 import type { Keyed } from '../../security/vault.ts'
 import type { TurnRequest } from '../turn.ts'
-import { type Kept, openedState, sealedState } from './client-calls.ts'
+import { openedState, sealedState, type WaitingState } from './client-calls.ts'
 import type { Driven } from './drive.ts'
 import { arriving, partsOf, remembered } from './message-parts.ts'
 
 /** Characters of sealed text beyond which a turn of the event loop is its own. */
 const largeBox = 65_536
 
-/** What the client said that is not in the session, and what the agents are given of a turn. */
-type Given = Omit<Kept, 'from'> & {
+/** Messages of the client that are not in the session, and the part of a turn made of messages. */
+export type AgentInput = Omit<WaitingState, 'from'> & {
   turn: Pick<AgentTurn, 'message' | 'parts' | 'history' | 'after' | 'resume'>
 }
 
 const none: readonly ChatMessage[] = []
 
-/** Stored history wins over what the client says came before. */
+/** Stored history wins over the client's. */
 const historyOf = (
-  { before, system }: Pick<Kept, 'before' | 'system'>,
-  { session }: Pick<Sent, 'session'>,
+  { before, system }: Pick<WaitingState, 'before' | 'system'>,
+  { recent }: Pick<Session, 'recent'>,
   key: Keyed,
   files: () => KeyedBlobs,
 ): readonly ChatMessage[] => {
-  const { recent } = session
   const earlier = recent.length > 1 ? remembered(recent.slice(0, -1), key, files()) : before
   return system.length > 0 ? [...system, ...earlier] : earlier
 }
@@ -50,67 +48,69 @@ const filesOf = (
   return parts && parts.length > 0 ? parts : undefined
 }
 
-/** Whether what a turn goes on with takes long to open. */
-export const isLarge = ({ session }: Sent): boolean =>
+/** Whether the state that a turn continues with takes long to open. */
+export const isLarge = (session: Session): boolean =>
   (session.waiting?.state.box.length ?? 0) > largeBox
 
-/**
- * What a turn begins with: its message, or the turn that waits for the client's results with all that
- * was said in it.
- */
-export const givenOf = (
+/** The messages that a turn begins with, or continues with where it waits for the client's results. */
+export const agentInput = (
   request: TurnRequest,
-  sent: Pick<Sent, 'session'>,
+  session: Session,
   key: Keyed,
   files: () => KeyedBlobs,
-): Given => {
+): AgentInput => {
   const { message, system, before, results, after = none } = request
-  const { waiting, recent } = sent.session
-  const asked = recent.at(-1)
+  const { waiting, recent } = session
+  const stored = recent.at(-1)
   if (!results || !waiting) {
-    const turn: Given['turn'] = { message, history: historyOf(request, sent, key, files) }
-    const parts = filesOf(request, asked, key, files)
+    const turn: AgentInput['turn'] = {
+      message,
+      history: historyOf(request, session, key, files),
+    }
+    const parts = filesOf(request, stored, key, files)
     if (parts) turn.parts = parts
     if (after.length > 0) turn.after = after
     return { system, before, after, turn }
   }
-  const kept = openedState(key, waiting.state)
-  const parts = filesOf({}, asked, key, files)
-  const said = {
-    system: system.length > 0 ? system : kept.system,
-    before: before.length > 0 ? before : kept.before,
-    after: kept.after,
+  const state = openedState(key, waiting.state)
+  const parts = filesOf({}, stored, key, files)
+  const conversation = {
+    system: system.length > 0 ? system : state.system,
+    before: before.length > 0 ? before : state.before,
+    after: state.after,
   }
   return {
-    ...said,
+    ...conversation,
     turn: {
-      message: asked ? key.open(asked.content) : '',
+      message: stored ? key.open(stored.content) : '',
       ...(parts ? { parts } : {}),
-      history: historyOf(said, sent, key, files),
-      ...(kept.after.length > 0 ? { after: kept.after } : {}),
+      history: historyOf(conversation, session, key, files),
+      ...(state.after.length > 0 ? { after: state.after } : {}),
       resume: {
-        from: kept.from,
+        from: state.from,
         results: new Map(results.map(({ toolId, content }) => [toolId, content])),
       },
     },
   }
 }
 
-/** How a turn ended, with the steps to store and, where it waits for the client, its sealed state. */
+/** How a turn ended, its unstored steps and, where it waits for the client, its sealed state. */
 export type Ended = Driven & { steps: readonly SessionEvent[]; state?: Sealed }
 
-/** Seals what a turn waits with. One that would keep too much has failed. */
-export const withState = async (
+/** Seals the state of a turn that waits for the client. With too large a state it has failed. */
+export const sealWaiting = async (
   driven: Driven & { steps: readonly SessionEvent[] },
-  { system, before, after }: Given,
+  { system, before, after }: AgentInput,
   key: Keyed,
 ): Promise<Ended> => {
   const { suspended: from, ...done } = driven.done
   if (driven.ended !== 'done' || !from) return driven
-  // Files of what was said elsewhere are not kept.
-  const shown = trimmed(before, defaultLimits.context).map((one) => showing(one, () => false))
-  const state = await sealedState(key, { system, before: shown, after, from })
+  // Files of messages outside the session are not stored.
+  const history = trimmed(before, defaultLimits.context).map((message) =>
+    showing(message, () => false),
+  )
+  const state = await sealedState(key, { system, before: history, after, from })
   if (state) return { ...driven, done, state }
-  const refused = refusal('context_length_exceeded')
-  return { ended: 'failed', done, refusal: refused, steps: driven.steps }
+  const tooLong = refusal('context_length_exceeded')
+  return { ended: 'failed', done, refusal: tooLong, steps: driven.steps }
 }

@@ -10,8 +10,8 @@ type Uses = {
 }
 
 /**
- * Cancels one turn: it runs, waits for its place in the session, or for somebody's decision. Answers it as
- * it is then; one that has ended stays as it is. @throws response_not_found
+ * Cancels one turn that runs, waits for its place in the session, or is paused. Returns it as it is
+ * then; an ended turn stays as it is. @throws response_not_found
  */
 export const cancelTurn =
   ({ findTurn, cancelPausedRun, waitForPosition }: Uses) =>
@@ -20,15 +20,15 @@ export const cancelTurn =
     viewer,
     runId,
   }: Delegated & { runId: string | undefined }): Promise<FoundTurn> => {
-    const one = { organizationId: call.organizationId, viewer, runId }
-    const found = await findTurn.find(one)
+    const query = { organizationId: call.organizationId, viewer, runId }
+    const found = await findTurn.find(query)
     const { turn, sessionId } = found
     turn?.cancel()
-    // One that waits for its place is not waited for: nothing of it will be said.
-    const ended = await (turn?.begun ? turn.outcome : Promise.race([turn?.outcome, undefined]))
+    // A turn without its place ends by itself: nothing of it will be answered.
+    const ended = await (turn?.beginning ? turn.outcome : Promise.race([turn?.outcome, undefined]))
     if (ended?.status !== 'paused') return found
     const { position } = await cancelPausedRun({ sessionId, runId: found.runId }, call)
     await waitForPosition(position)
-    return findTurn.find(one)
+    return findTurn.find(query)
   }
 export type CancelTurn = ReturnType<typeof cancelTurn>

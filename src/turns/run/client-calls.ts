@@ -10,7 +10,7 @@ import type { ToolAnswer } from '../turn.ts'
 
 /** Characters beyond which sealing and parsing take a turn of the event loop of their own. */
 const large = 262_144
-/** The most that agents keep while they wait: characters of JSON, and characters once it is sealed. */
+/** The largest state of a turn that waits: characters of JSON, and characters once it is sealed. */
 const mostKept = 2_097_152
 const mostSealed = 700_000
 
@@ -33,23 +33,23 @@ export const runOfCall = (callId: string): string | undefined => {
         .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** What a turn goes on with: what the client said that is not in the session, and where agents wait. */
-export type Kept = {
+/** The state of a turn that waits: messages that are not in the session, and where agents wait. */
+export type WaitingState = {
   system: readonly ChatMessage[]
   before: readonly ChatMessage[]
   after: readonly ChatMessage[]
   from: Suspended
 }
 
-const kept: z.ZodType<Kept> = z.object({
+const waitingState: z.ZodType<WaitingState> = z.object({
   system: chatMessages,
   before: chatMessages,
   after: chatMessages,
   from: suspended,
 })
 
-/** Seals what a turn goes on with; undefined where it is too much. */
-export const sealedState = async (key: Keyed, state: Kept): Promise<Sealed | undefined> => {
+/** Seals the state of a turn that waits; undefined where it is too large. */
+export const sealedState = async (key: Keyed, state: WaitingState): Promise<Sealed | undefined> => {
   const text = JSON.stringify(state)
   if (text.length > mostKept) return undefined
   if (text.length > large) await yieldToEventLoop()
@@ -57,8 +57,8 @@ export const sealedState = async (key: Keyed, state: Kept): Promise<Sealed | und
   return sealed.box.length > mostSealed ? undefined : sealed
 }
 
-export const openedState = (key: Keyed, state: Sealed): Kept =>
-  kept.parse(JSON.parse(key.open(state)))
+export const openedState = (key: Keyed, state: Sealed): WaitingState =>
+  waitingState.parse(JSON.parse(key.open(state)))
 
 /** The client's results, sealed one by one; the first has the id of the request's message. */
 export const sealedResults = async (

@@ -11,6 +11,7 @@ import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { ReachedLimit } from '../../domain/run-limits.ts'
 import type { SessionEvent } from '../../domain/session/events.ts'
 import { isUnstorable } from '../../event-sourcing/check-events.ts'
+import { deferred } from '../../support/deferred.ts'
 import type { StepWriter } from '../record/step-writer.ts'
 import { RunLost } from '../record/step-writer.ts'
 import { causeOf, failureCode } from './failure-code.ts'
@@ -19,20 +20,17 @@ import type { TurnLog } from './turn-log.ts'
 /** How the agents' part of a turn ended. `done` holds the answer and the usage until then. */
 export type Driven = { done: TurnDone } & (
   | { ended: 'done' | 'cancelled'; refusal?: never }
-  /**
-   * It waits until somebody decides on these calls, or says what came of them, and goes on in
-   * another attempt.
-   */
+  /** It waits for decisions on these calls, or their outcomes, and is resumed in another attempt. */
   | {
       ended: 'paused'
-      asked: readonly ApprovalRequired[]
+      approvals: readonly ApprovalRequired[]
       inDoubt: readonly ToolInDoubt[]
       refusal?: never
     }
   | { ended: 'failed' | 'timed_out'; refusal: Refusal; cause?: string | undefined }
-  /** It has used up what its agent allows: what was said is kept and charged. */
+  /** It has reached a limit of its agent: its text so far is stored and charged. */
   | { ended: 'limited'; refusal: Refusal; limit: ReachedLimit }
-  /** Another process goes on with it; once it is lost, nothing of it is stored here. */
+  /** Another process resumes it; once it is lost, nothing of it is stored here. */
   | { ended: 'lost' | 'handed_over'; refusal: Refusal }
 )
 
@@ -41,52 +39,37 @@ type Ended = Driven & { steps: readonly SessionEvent[] }
 type Uses = {
   log: TurnLog
   /** Stores steps while the turn runs; the last ones are in `ended`. */
-  writer: Pick<StepWriter, 'note' | 'rest' | 'keepUp'>
+  writer: Pick<StepWriter, 'note' | 'rest' | 'keepUp' | 'onFailure'>
   /** Sees the events before they come here. */
   meter: Pick<TokenMeter, 'total' | 'answered'>
   /** The name that stands in `done` when no agent answered. */
   agent: string
   onFault(error: unknown): void
-  /** Told every event, once in all attempts. */
+  /** Sees every event once in all attempts. */
   watch?: { see(event: AgentEvent): void } | undefined
 }
 
-/**
- * An event as it is kept for those who follow the turn: texts of answers and results are elsewhere.
- */
+/** An event for clients that follow the turn: texts of answers and results are elsewhere. */
 const withoutTexts = (event: AgentEvent): AgentEvent => {
   if (event.event === 'model_answered') return { ...event, text: '', calls: [] }
   return event.event === 'tool_completed' ? { ...event, content: '' } : event
 }
 
 /**
- * Subscribes once to a turn's events for all who need them: the log that clients follow, the
- * recorder and the usage meter. `done` and calls that wait are not logged: clients are sent them
- * once they are stored. Unsubscribing from the agents tears down every branch.
+ * Subscribes once to a turn's events, for the log that clients follow and for the step writer.
+ * `done` and calls that wait are logged later, once they are stored. Unsubscribing from the agents
+ * tears down every branch.
  */
 export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   const { log, writer, meter, agent, onFault, watch } = uses
-  const asked: ApprovalRequired[] = []
+  const approvals: ApprovalRequired[] = []
   const inDoubt: ToolInDoubt[] = []
   let text = ''
   let finished: TurnDone | undefined
   let final: Driven | undefined
   let running: Subscription | undefined
-  let result: Driven | undefined
-  let told: ((driven: Driven) => void) | undefined
-
-  const settle = (driven: Driven): void => {
-    result ??= driven
-    told?.(result)
-  }
-
-  /** With the steps that are not stored yet. */
-  const withRest = (driven: Driven): Ended | Promise<Ended> => {
-    const rest = writer.rest(driven.ended === 'done')
-    return rest instanceof Promise
-      ? rest.then((steps) => ({ steps, ...(final ?? driven) }))
-      : { steps: rest, ...(final ?? driven) }
-  }
+  const result = deferred<Driven>()
+  const settle = result.resolve
 
   const soFar = (): TurnDone => ({
     event: 'done',
@@ -108,12 +91,22 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     stop(driven)
   }
 
+  // A step that cannot be stored at all fails the turn, and a run of another process stops here.
+  // All other failures of writes may pass.
+  writer.onFailure((error) => {
+    onFault(error)
+    if (error instanceof RunLost)
+      stopAnyway({ ended: 'lost', done: soFar(), refusal: refusal('service_unavailable') })
+    if (isUnstorable(error))
+      stopAnyway({ ended: 'failed', done: answered(), refusal: refusal(failureCode(error)) })
+  })
+
   running = events.subscribe({
     next: (event) => {
       if (!('replayed' in event)) watch?.see(event)
       if (event.event === 'token') text += event.text
       writer.note(event)
-      if (event.event === 'approval_required') asked.push(event)
+      if (event.event === 'approval_required') approvals.push(event)
       else if (event.event === 'tool_in_doubt') inDoubt.push(event)
       else if (event.event === 'done') finished = event
       else log.push(withoutTexts(event))
@@ -121,7 +114,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     error: (error: unknown) => {
       if (error instanceof Paused) {
         const done = inDoubt.length > 0 ? { ...soFar(), in_doubt: true as const } : soFar()
-        settle({ ended: 'paused', done, asked, inDoubt })
+        settle({ ended: 'paused', done, approvals, inDoubt })
         return
       }
       if (error instanceof LimitReached) {
@@ -149,30 +142,18 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   if (!running.closed) writer.keepUp()
 
   return {
-    /** How it ended, with the steps that are not stored yet. At once where it ended in one go. */
-    ended: (): Ended | Promise<Ended> =>
-      result
-        ? withRest(result)
-        : new Promise<Driven>((resolve) => {
-            told = resolve
-          }).then(withRest),
+    /** How it ended, with the steps that are not stored yet. */
+    async ended(): Promise<Ended> {
+      const driven = await result.promise
+      const steps = await writer.rest(driven.ended === 'done')
+      return { steps, ...(final ?? driven) }
+    },
     cancel(): void {
       stop({ ended: 'cancelled', done: soFar() })
     },
-    /** Stops it, for another process to go on with. */
+    /** Stops it, for another process to resume. */
     handOver(): void {
       stop({ ended: 'handed_over', done: soFar(), refusal: refusal('service_unavailable') })
-    },
-    /**
-     * A write has failed: a step that cannot be stored at all fails the turn, and a run that is
-     * another process's stops here. All else may pass.
-     */
-    unwritten(error: unknown): void {
-      onFault(error)
-      if (error instanceof RunLost)
-        stopAnyway({ ended: 'lost', done: soFar(), refusal: refusal('service_unavailable') })
-      if (isUnstorable(error))
-        stopAnyway({ ended: 'failed', done: answered(), refusal: refusal(failureCode(error)) })
     },
   }
 }

@@ -10,10 +10,7 @@ import type { LiveTurn } from '../turn.ts'
 const keptMs = 600_000
 const keptCharacters = 64_000_000
 
-/**
- * Whether a turn can be read again after its end, and whether one can that was refused while it
- * waited.
- */
+/** Whether a turn can be read again after its end; also after a refusal while it waited. */
 export type Kept = boolean | 'refusal too'
 
 /** A session. */
@@ -29,7 +26,7 @@ export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
   /** Running and waiting turns, by session, in the order they came. */
   const bySession = slotMap<string, LiveTurn[]>()
   const byId = slotMap<string, LiveTurn>()
-  const kept = new LRUCache<string, LiveTurn>({
+  const ended = new LRUCache<string, LiveTurn>({
     ttl: keptMs,
     perf: { now: monotonic },
     maxSize: keptCharacters,
@@ -39,7 +36,7 @@ export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
 
   /** The session's running turn; those that wait have not begun. */
   const runningIn = (session: string): LiveTurn | undefined =>
-    bySession.get(session)?.find(({ begun }) => begun)
+    bySession.get(session)?.find(({ beginning }) => beginning)
 
   return {
     /** A turn of this session (`sessionName`) waits or runs. */
@@ -51,21 +48,21 @@ export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
     },
     /** A turn has ended. */
     retire(session: string, turn: LiveTurn, keep: Kept): void {
-      const left = (bySession.get(session) ?? []).filter((one) => one !== turn)
+      const left = (bySession.get(session) ?? []).filter((other) => other !== turn)
       if (left.length > 0) bySession.set(session, left)
       else bySession.delete(session)
       if (byId.get(turn.runId) === turn) {
         byId.delete(turn.runId)
-        // One that has just paused may wait to be gone on with.
+        // A turn that has just paused may wait to be resumed.
         for (const next of left) if (next.runId === turn.runId) byId.set(next.runId, next)
       }
-      if (keep === 'refusal too' || (keep && turn.begun)) kept.set(turn.runId, turn)
+      if (keep === 'refusal too' || (keep && turn.beginning)) ended.set(turn.runId, turn)
     },
-    find: (runId: string): LiveTurn | undefined => byId.get(runId) ?? kept.get(runId),
+    find: (runId: string): LiveTurn | undefined => byId.get(runId) ?? ended.get(runId),
     /** Whether a turn is waiting or under way in this process. */
     isRunning: (runId: string): boolean => byId.has(runId),
     /** For how long a run of this process has been under way; undefined: none is. */
-    elapsed: (runId: string): number | undefined => byId.get(runId)?.begun?.elapsed(),
+    elapsed: (runId: string): number | undefined => byId.get(runId)?.beginning?.elapsed(),
     runningIn,
     current: (place: Place): LiveTurn | undefined => runningIn(sessionName(place)),
     /** The session's running turn, then those that wait. */
@@ -74,8 +71,8 @@ export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
     all: (): LiveTurn[] => byId.all(),
     /** Forgets the session's ended turns: they can no longer be read again from memory. */
     forget(place: Place): void {
-      for (const [runId, turn] of [...kept.entries()])
-        if (sessionName(turn) === sessionName(place)) kept.delete(runId)
+      for (const [runId, turn] of [...ended.entries()])
+        if (sessionName(turn) === sessionName(place)) ended.delete(runId)
     },
     get running(): number {
       return byId.size

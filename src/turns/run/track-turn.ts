@@ -1,3 +1,4 @@
+import type { Observer } from 'rxjs'
 import { Refusal, refusal } from '../../domain/refusal.ts'
 import { EventMisfit } from '../../event-sourcing/check-events.ts'
 import type { Log } from '../../ports/log.ts'
@@ -12,7 +13,7 @@ import { failedItem, type TurnLog, turnLog } from './turn-log.ts'
 type Tracked = {
   about: Pick<
     LiveTurn,
-    'runId' | 'sessionId' | 'organizationId' | 'agentId' | 'created' | 'askedBy' | 'echo'
+    'runId' | 'sessionId' | 'organizationId' | 'agentId' | 'created' | 'requester' | 'echo'
   >
   /** Its session's name. */
   session: string
@@ -20,8 +21,9 @@ type Tracked = {
   keep: Kept
 }
 
-/** What a turn under way is given, and what stops it. */
+/** A turn under way: its log, and what stops it. */
 export type Control = {
+  turn: LiveTurn
   log: TurnLog
   started: Deferred<LiveTurn>
   cancelled: boolean
@@ -29,14 +31,13 @@ export type Control = {
   driving: Pick<Driving, 'cancel' | 'handOver'> | undefined
   /** Set while it waits or runs. */
   place: Pick<RunPlace, 'abandon'> | undefined
-  /** It has ended: nothing stops it any more. */
+  /** Nothing stops an ended turn. */
   over: boolean
 }
 
 type Uses = {
   live: Pick<LiveTurns, 'enlist' | 'retire'>
-  /** A turn stopped to wait for something that is there by now: it is to go on. */
-  ready(runId: string): Promise<void>
+  resumable: Pick<Observer<string>, 'next'>
   log: Pick<Log, 'error'>
 }
 
@@ -47,8 +48,8 @@ const nothing = () => undefined
  * function of its own, as closures hold all that others of the same function use.
  */
 const turnOf = (
-  { runId, sessionId, organizationId, agentId, created, askedBy, echo }: Tracked['about'],
-  control: Control,
+  { runId, sessionId, organizationId, agentId, created, requester, echo }: Tracked['about'],
+  control: Omit<Control, 'turn'>,
   outcome: Promise<Outcome>,
 ): LiveTurn => ({
   runId,
@@ -56,7 +57,7 @@ const turnOf = (
   organizationId,
   agentId,
   created,
-  askedBy,
+  requester,
   echo,
   log: control.log,
   started: control.started.promise,
@@ -74,11 +75,29 @@ const turnOf = (
   },
 })
 
-/**
- * Follows a turn from its place in the line to its end, for all who ask for it. `outcome` never
- * rejects.
- */
-export const trackedTurn = ({ live, ready, log: logger }: Uses) => {
+const newControl = (about: Tracked['about'], outcome: Promise<Outcome>): Control => {
+  const control: Omit<Control, 'turn'> = {
+    log: turnLog(),
+    started: deferred<LiveTurn>(),
+    cancelled: false,
+    driving: undefined,
+    place: undefined,
+    over: false,
+  }
+  return Object.assign(control, { turn: turnOf(about, control, outcome) })
+}
+
+/** The message of a turn is stored, or its run is resumed: `started` resolves. */
+export const announceStart = (
+  { turn, started }: Control,
+  start: Pick<LiveTurn, 'beginning' | 'queued' | 'attempt'>,
+): void => {
+  Object.assign(turn, start)
+  started.resolve(turn)
+}
+
+/** Follows a turn to its end, for all who ask for it. `outcome` never rejects. */
+export const trackTurn = ({ live, resumable, log: logger }: Uses) => {
   const failure = (error: unknown, { about, requestId }: Tracked): Outcome => {
     if (error instanceof Refusal) return { status: 'failed', refusal: error }
     const fields = { err: error, reqId: requestId(), run_id: about.runId }
@@ -87,45 +106,42 @@ export const trackedTurn = ({ live, ready, log: logger }: Uses) => {
     return { status: 'failed', refusal: refusal(code), stored: false }
   }
 
-  return (
+  /** Tells the clients how the turn ended, and lets go of what ran it. */
+  const close = (control: Control, { session, keep }: Tracked, outcome: Outcome): void => {
+    const { turn, log } = control
+    if (isAnswered(outcome)) log.push(outcome.done)
+    else log.push(failedItem(refusalOf(outcome)))
+    log.close()
+    control.over = true
+    control.driving = undefined
+    control.place = undefined
+    const isOver = outcome.status !== 'paused' && !('stored' in outcome)
+    live.retire(session, turn, isOver && keep)
+    if (outcome.status === 'paused' && outcome.goesOn) resumable.next(turn.runId)
+  }
+
+  const outcomeOf = async (
+    control: Control,
     tracked: Tracked,
-    run: (turn: () => LiveTurn, control: Control) => Promise<Outcome>,
-  ): LiveTurn => {
-    const { about, session, keep } = tracked
-    const log = turnLog()
-    const started = deferred<LiveTurn>()
-    const control: Control = {
-      log,
-      started,
-      cancelled: false,
-      driving: undefined,
-      place: undefined,
-      over: false,
+    run: (control: Control) => Promise<Outcome>,
+  ): Promise<Outcome> => {
+    try {
+      return await run(control)
+    } catch (error) {
+      control.started.promise.catch(nothing)
+      control.started.reject(error)
+      return failure(error, tracked)
     }
+  }
 
-    const end = async (): Promise<Outcome> => {
-      let ended: Outcome
-      try {
-        ended = await run(() => turn, control)
-      } catch (error) {
-        started.promise.catch(nothing)
-        started.reject(error)
-        ended = failure(error, tracked)
-      }
-      if (isAnswered(ended)) log.push(ended.done)
-      else log.push(failedItem(refusalOf(ended)))
-      log.close()
-      control.over = true
-      control.driving = undefined
-      control.place = undefined
-      const isOver = ended.status !== 'paused' && !('stored' in ended)
-      live.retire(session, turn, isOver && keep)
-      if (ended.status === 'paused' && ended.goesOn) void ready(turn.runId)
-      return ended
-    }
-
-    const turn = turnOf(about, control, end())
-    live.enlist(session, turn)
-    return turn
+  return (tracked: Tracked, run: (control: Control) => Promise<Outcome>): LiveTurn => {
+    const ending = deferred<Outcome>()
+    const control = newControl(tracked.about, ending.promise)
+    live.enlist(tracked.session, control.turn)
+    void outcomeOf(control, tracked, run).then((outcome) => {
+      close(control, tracked, outcome)
+      ending.resolve(outcome)
+    })
+    return control.turn
   }
 }

@@ -6,14 +6,14 @@ import {
   type Models,
   type PartFacts,
 } from '../../../src/ports/model.ts'
-import { reserveFor } from '../../../src/turns/begin/expected-cost.ts'
+import { expectedCost } from '../../../src/turns/begin/expected-cost.ts'
 import type { TurnRequest } from '../../../src/turns/turn.ts'
 import { agentNamed } from '../../support/agents.ts'
 import { turnRequest } from '../../support/turn-request.ts'
 
 const price = { prompt: 3, completion: 5 }
 const models = { resolve: () => ({ price }) } as unknown as Models
-const reserve = reserveFor({ models, log: silent })
+const reserve = expectedCost({ models, log: silent })
 
 /** The request without anything: the expected answer alone is charged. */
 const empty = turnRequest({ message: '' })
@@ -82,7 +82,7 @@ t.test('holds back at most the limit of the run, and rounds fractions up', async
   const cheap = {
     resolve: () => ({ price: { prompt: 0.1, completion: 0.1 } }),
   } as unknown as Models
-  t.equal(reserveFor({ models: cheap, log: silent })({ ...small, message: 'one' }), 1)
+  t.equal(expectedCost({ models: cheap, log: silent })({ ...small, message: 'one' }), 1)
 })
 
 t.test('refuses a turn whose model has no provider', async (t) => {
@@ -91,6 +91,6 @@ t.test('refuses a turn whose model has no provider', async (t) => {
     throw new ModelMisconfigured('there is none')
   }
   const log = { error: (fields: unknown) => errors.push(fields) }
-  t.throws(() => reserveFor({ models: { resolve }, log })(empty), { code: 'model_misconfigured' })
+  t.throws(() => expectedCost({ models: { resolve }, log })(empty), { code: 'model_misconfigured' })
   t.match(errors, [{ agent_id: 'a', reqId: empty.call.requestId }])
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Keyed } from '../../../src/security/vault.ts'
-import { keptOf } from '../../../src/turns/begin/stored-request.ts'
+import { storedRequest } from '../../../src/turns/begin/stored-request.ts'
 import type { TurnRequest } from '../../../src/turns/turn.ts'
 import { turnRequest } from '../../support/turn-request.ts'
 
@@ -14,24 +14,27 @@ const instructed: TurnRequest = { ...request, system: [{ role: 'system', content
 const echo = { json: `{"instructions":"${long}"}`, short: '{"background":true}' }
 
 t.test('what an answer repeats is kept, also of a request that is its message alone', async (t) => {
-  t.strictSame(keptOf({ ...request, echo }, key), { echo: sealed(echo.json) })
-  t.strictSame(keptOf(request, key), {})
+  t.strictSame(storedRequest({ ...request, echo }, key), { echo: sealed(echo.json) })
+  t.strictSame(storedRequest(request, key), {})
 })
 
 t.test('defaults alone are not kept', async (t) => {
-  t.strictSame(keptOf({ ...request, echo: { json: '{}', short: '{}' } }, key), {})
+  t.strictSame(storedRequest({ ...request, echo: { json: '{}', short: '{}' } }, key), {})
 })
 
 t.test('beside a request that leaves no room, its short fields alone are kept', async (t) => {
-  const kept = keptOf({ ...instructed, echo }, key)
+  const kept = storedRequest({ ...instructed, echo }, key)
   t.strictSame(kept.echo, sealed(echo.short))
   t.ok(kept.request, 'the request itself is kept')
-  t.strictSame(keptOf({ ...instructed, echo: { ...echo, short: '{}' } }, key).echo, undefined)
+  t.strictSame(
+    storedRequest({ ...instructed, echo: { ...echo, short: '{}' } }, key).echo,
+    undefined,
+  )
 })
 
 t.test('a request that is too large to be kept keeps the short fields of its answer', async (t) => {
   const system = [...instructed.system, ...instructed.system]
-  t.strictSame(keptOf({ ...request, system, echo }, key), {
+  t.strictSame(storedRequest({ ...request, system, echo }, key), {
     echo: sealed(echo.short),
     kept: false,
   })

@@ -6,6 +6,7 @@ import { silent } from '../../../src/ports/log.ts'
 import { type Deferred, deferred } from '../../../src/support/deferred.ts'
 import { orphanRuns } from '../../../src/turns/resume/orphan-runs.ts'
 import type { ResumeOrClose } from '../../../src/turns/resume/resume-or-close.ts'
+import { suspectRuns } from '../../../src/turns/resume/suspects.ts'
 import type { LiveTurn, Outcome } from '../../../src/turns/turn.ts'
 import { commanded } from '../../support/commanded.ts'
 import { gathered } from '../../support/noted.ts'
@@ -50,8 +51,10 @@ const withOrphans = async (t: Test, { patienceMs = forEver } = {}) => {
     resumed.push(besideSuspects ? `${runId} beside others` : runId)
     for (const { count, seen } of arrivals) if (resumed.length >= count) seen()
   }
+  const suspects = suspectRuns()
   const orphans = orphanRuns({
     ...scene,
+    suspects,
     resumeOrClose,
     find: (runId) => turns.get(runId),
     namesOf: async ({ run_id }) => ({ run_id }),
@@ -119,7 +122,7 @@ const withOrphans = async (t: Test, { patienceMs = forEver } = {}) => {
       },
     }[type] as SessionEvent
     await commands.recordSteps({ sessionId: runId, runId, steps: [step] }, call)
-    orphans.recorded(runId, [step])
+    suspects.recorded(runId, [step])
   }
 
   return {

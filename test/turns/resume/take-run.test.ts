@@ -4,18 +4,16 @@ import { findAnswer } from '../../../queries/find-answer.ts'
 import type { AgentEvent } from '../../../src/agents/agent-event.ts'
 import type { AgentTurn } from '../../../src/agents/turn.ts'
 import { sessionStream } from '../../../src/domain/session/session.ts'
-import { silent } from '../../../src/ports/log.ts'
 import { deferred } from '../../../src/support/deferred.ts'
 import { pastTurn } from '../../../src/turns/read/past-turn.ts'
 import type { AbandonRun } from '../../../src/turns/resume/abandon-run.ts'
 import { takeOver } from '../../../src/turns/resume/take-over.ts'
 import { takeRun } from '../../../src/turns/resume/take-run.ts'
-import { turns as turnsOf } from '../../../src/turns/run/turns.ts'
 import { agentNamed, scripted } from '../../support/agents.ts'
 import { type Commanded, commanded } from '../../support/commanded.ts'
 import { gathered } from '../../support/noted.ts'
-import { queueUses } from '../../support/queue-uses.ts'
 import { turnRequest } from '../../support/turn-request.ts'
+import { turnsOver } from '../../support/turns.ts'
 
 const agent = agentNamed('A')
 const request = turnRequest({
@@ -54,20 +52,13 @@ const nodeOn = (
   runAgent: (turn: AgentTurn) => Observable<AgentEvent>,
   abandonRun: AbandonRun = async () => undefined,
 ) => {
-  const { read, vault, clock, store } = scene
-  const findAgents = () => ({ orchestrator: agent, agents: new Map() })
-  return turnsOf({
-    ...scene,
+  const { store } = scene
+  const findAgents = async () => ({ orchestrator: agent, agents: new Map() })
+  return turnsOver(scene, {
     node,
     runAgent,
     models: scripted(() => []),
-    clock,
-    waitForPosition: scene.seen,
-    pastTurn: pastTurn(findAnswer({ ...read, open: vault.open })),
     takeRun: takeRun({ ...scene, abandonRun, readStream: store.read, findAgents, node }),
-    ready: async () => undefined,
-    ...queueUses(scene),
-    log: silent,
   })
 }
 
@@ -238,7 +229,7 @@ t.test('who asks for a run whose process is gone has it go on here', async (t) =
   const found = takeOver({
     pastTurn: pastTurn(findAnswer({ ...read, open: scene.vault.open })),
     findRun: read.runs.get,
-    turns: second,
+    live: second,
     isAlive: async (node) => alive.has(node),
     orphanRuns: {
       async resume(runs) {

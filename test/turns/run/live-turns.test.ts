@@ -5,7 +5,7 @@ import t from 'tap'
 import type { Position } from '../../../src/domain/event.ts'
 import { silent as log } from '../../../src/ports/log.ts'
 import { liveTurns } from '../../../src/turns/run/live-turns.ts'
-import { trackedTurn } from '../../../src/turns/run/track-turn.ts'
+import { announceStart, trackTurn } from '../../../src/turns/run/track-turn.ts'
 
 setFlagsFromString('--expose-gc')
 const collected: () => void = runInNewContext('gc')
@@ -16,7 +16,7 @@ const about = {
   organizationId: 'organization',
   agentId: 'agent',
   created: 1,
-  askedBy: { ownerId: 'user', keyId: null },
+  requester: { ownerId: 'user', keyId: null },
 }
 const done = {
   event: 'done',
@@ -26,17 +26,16 @@ const done = {
   usage: { promptTokens: 1, completionTokens: 1 },
   charges: [],
 } as const
-const begun = { ownerId: 'user', keyId: null, position: 7 as Position, elapsed: () => 0 }
+const beginning = { ownerId: 'user', keyId: null, position: 7 as Position, elapsed: () => 0 }
 
 /** A turn that has ended; answers what it was asked, held by nobody else. */
 const endedIn = async (live: ReturnType<typeof liveTurns>): Promise<WeakRef<object>> => {
-  const tracked = trackedTurn({ live, ready: async () => undefined, log })
+  const tracked = trackTurn({ live, resumable: { next: () => undefined }, log })
   const request = { message: 'When is tea?' }
   const tracking = { about, session: 'organization/session', requestId: () => 'r', keep: true }
-  const turn = tracked(tracking, async (turn, control) => {
+  const turn = tracked(tracking, async (control) => {
     await setImmediate()
-    turn().begun = begun
-    control.started.resolve(turn())
+    announceStart(control, { beginning })
     const held = () => void request.message
     control.driving = { cancel: held, handOver: held }
     return { status: 'completed', done }
@@ -52,7 +51,7 @@ t.test('an ended turn is read again, and keeps nothing of what ran it', async (t
   collected()
   t.equal(request.deref(), undefined)
   const turn = live.find('run')
-  t.match(turn, { ...about, begun })
+  t.match(turn, { ...about, beginning })
   t.equal(await turn?.started, turn)
   t.match(await turn?.outcome, { status: 'completed', done })
   turn?.cancel()

@@ -1,22 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { concat, defer, NEVER, type Observable, of, ReplaySubject, throwError } from 'rxjs'
 import t, { type Test } from 'tap'
-import { findAnswer } from '../../../queries/find-answer.ts'
 import { Paused, TurnTimeout } from '../../../src/agents/agent.ts'
 import type { AgentEvent, TurnDone } from '../../../src/agents/agent-event.ts'
 import { sessionStream } from '../../../src/domain/session/session.ts'
 import { START } from '../../../src/ports/event-store.ts'
 import { sessionKey } from '../../../src/security/vault.ts'
-import { pastTurn } from '../../../src/turns/read/past-turn.ts'
-import { turns as turnsOf } from '../../../src/turns/run/turns.ts'
 import type { LiveTurn } from '../../../src/turns/turn.ts'
 import { agentNamed, scripted } from '../../support/agents.ts'
 import { type Commanded, commanded } from '../../support/commanded.ts'
 import { doneWith as done, token } from '../../support/live-turn.ts'
 import { gathered } from '../../support/noted.ts'
-import { queueUses } from '../../support/queue-uses.ts'
 import { call } from '../../support/recorded.ts'
 import { turnRequest } from '../../support/turn-request.ts'
+import { pastTurnIn, turnsOver } from '../../support/turns.ts'
 
 const place = { organizationId: call.organizationId, sessionId: 'session-1' }
 
@@ -25,20 +22,12 @@ const taken = async (t: Test, ...scripts: Observable<AgentEvent>[]) =>
   takenIn(await commanded(t), ...scripts)
 
 const takenIn = (scene: Commanded, ...scripts: Observable<AgentEvent>[]) => {
-  const { read, vault, clock } = scene
-  const past = pastTurn(findAnswer({ ...read, open: vault.open }))
+  const past = pastTurnIn(scene)
   const errors: unknown[] = []
-  const turns = turnsOf({
-    ...scene,
+  const turns = turnsOver(scene, {
     runAgent: () => scripts.shift() ?? of(token('more'), done('more')),
     models: scripted(() => []),
-    clock,
     node: 'node-1',
-    waitForPosition: scene.seen,
-    pastTurn: past,
-    takeRun: async () => undefined,
-    ready: async () => undefined,
-    ...queueUses(scene),
     log: { error: ({ err }: { err?: unknown }) => errors.push(err) },
   })
   return { ...scene, turns, past, errors }
