@@ -50,7 +50,7 @@ export const endRun = ({ begin, transact }: Transactor) => {
     for (const piece of pieces.slice(0, -1))
       await transact(stream, decideRecord(runId, piece, owner), call)
     const run = begin(stream, decideEnd(end, last, owner), call)
-    const decided = run.decided instanceof Promise ? await run.decided : run.decided
+    const decided = await run.decided
     if (decided.length === 0) {
       const { running, turns } = (await run.stored).state
       const outcome = turns.find((turn) => turn.runId === runId)?.outcome

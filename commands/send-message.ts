@@ -15,9 +15,9 @@ export type SendMessage = Omit<Send, 'content' | keyof RequestRecord> & {
   /** The session's id was made for this message. */
   isNew?: boolean
   /** Seals the text or the results once the credits are reserved. */
-  content: () => Send['content'] | Promise<Send['content']>
+  content: () => Promise<Send['content']>
   /** Seals the files of the message, and what a resume needs of the request, after the content. */
-  keep?: () => RequestRecord | Promise<RequestRecord>
+  keep?: () => Promise<RequestRecord>
   /** Micro-credits held back until the run is settled. */
   reserve: number
 }
@@ -53,7 +53,7 @@ export const sendMessage = ({ begin, load, transact }: Transactor) => {
     const account = accountStream(payerId)
     const reserved = begin(account, decideReserve({ runId, amount: message.reserve }), call)
     try {
-      if (reserved.decided instanceof Promise) await reserved.decided
+      await reserved.decided
     } catch (error) {
       // A repeated request gets its answer, even if the balance no longer suffices.
       const before = error instanceof Refusal ? await findEarlierTurn(message, call) : undefined
@@ -61,10 +61,8 @@ export const sendMessage = ({ begin, load, transact }: Transactor) => {
       throw error
     }
     try {
-      const sealing = message.content()
-      const content = sealing instanceof Promise ? await sealing : sealing
-      const recording = message.keep?.()
-      const requestRecord = recording instanceof Promise ? await recording : recording
+      const content = await message.content()
+      const requestRecord = await message.keep?.()
       const decideOn = decideSend({ ...message, ...requestRecord, content })
       let payerBefore: string | undefined
       const decide = (state: Session) => {

@@ -69,18 +69,14 @@ const fullAnswer = async (
   }
 }
 
-/** Without a promise where there is but a text, and its key is in memory. */
-export const messageAnswer = (
+export const messageAnswer = async (
   message: MessageView,
   open: MessageUses['open'],
   linkOf: LinkOf,
-): MessageAnswer | Promise<MessageAnswer> => {
-  if (message.tool_calls || message.parts) return fullAnswer(message, open, linkOf)
-  const text = open(message.content)
-  return text instanceof Promise
-    ? text.then((opened) => textAnswer(message, opened))
-    : textAnswer(message, text)
-}
+): Promise<MessageAnswer> =>
+  message.tool_calls || message.parts
+    ? fullAnswer(message, open, linkOf)
+    : textAnswer(message, await open(message.content))
 
 /** One message of a session. @throws session_not_found, message_not_found */
 export const getMessage =

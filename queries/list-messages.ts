@@ -17,10 +17,7 @@ export const listMessages =
   ({ messages, findSession, open }: MessageUses) =>
   async (session: OneSession, page: Page, linkOf: LinkOf) => {
     const { message_count: total } = await findSession(session)
-    const itemOf = (item: MessageView) => {
-      const message = messageAnswer(item, open, linkOf)
-      return message instanceof Promise ? message.then(sized) : sized(message)
-    }
+    const itemOf = async (item: MessageView) => sized(await messageAnswer(item, open, linkOf))
     const of = { index: 'by_session', equals: [session.organizationId, session.sessionId], total }
     const { items, paging } = await readPage(messages, of, page, itemOf)
     return { session_id: session.sessionId, messages: items, ...paging }

@@ -17,7 +17,7 @@ export const readPage = async <Doc, Item>(
   const query = { ...of, skip, limit: page.pageSize, bytes: pageBytes }
   const { items, total, cut } = await view.find(query)
   const onPage = cut ? Math.min(page.pageSize, total - skip) : items.length
-  const fitting = await firstPart(items, show, pageBytes)
+  const fitting = await firstPart(items, async (document) => show(document), pageBytes)
   const fitted = fittedPage(page, onPage, fitting.length)
   return { items: fitting.slice(0, fitted.pageSize), paging: paging(total, fitted) }
 }

@@ -22,8 +22,8 @@ import { callArguments } from '../support/json-bounds.ts'
 import { isTooComplex } from '../support/json-text.ts'
 import { stopwatch } from '../support/stopwatch.ts'
 import { type AgentConfig, Paused } from './agent.ts'
-import type { AgentEvent, ApprovalRequired, ToolCompleted } from './agent-event.ts'
-import type { Journal, RecordedApproval } from './journal.ts'
+import type { AgentEvent, ApprovalRequired, ToolCompleted, ToolEffect } from './agent-event.ts'
+import type { Journal, RecordedApproval, RecordedTool } from './journal.ts'
 import type { RunBudget } from './run-budget.ts'
 import {
   errorPrefix,
@@ -68,17 +68,21 @@ type Uses = {
   placeOf(call: ToolCall): string
 }
 
-/** What the model is told where the process died between a call and its result. */
+/** The result of a call whose process died before it had one. */
 const unknownOutcome =
   'it is not known whether this was done: the server stopped before it had the answer. Find out before you call it again.'
 
-/** What the model is told of a call that somebody says was made, without its result. */
+/** The result of a call that somebody says was made, where no result was given. */
 const doneOutcome = 'This was done. Its answer was lost: the server stopped before it had it.'
 
 const tooComplex = `the arguments have more than ${callArguments.depth} levels or ${callArguments.nodes} values`
 
-/** The tool that a call means and its arguments, or why there is none. */
-const meant = (call: ToolCall, tools: readonly Tool[]) => {
+type ParsedCall =
+  | { tool: Tool; args: Record<string, unknown>; misfit?: undefined }
+  | { tool?: undefined; args?: undefined; misfit: string }
+
+/** The tool of a call and its arguments, or why there is none. */
+const parsedCall = (call: ToolCall, tools: readonly Tool[]): ParsedCall => {
   const tool = tools.find(({ spec }) => spec.name === call.name)
   if (!tool) return { misfit: `there is no tool ${call.name}` }
   if (isTooComplex(call.arguments, callArguments)) return { misfit: tooComplex }
@@ -88,7 +92,7 @@ const meant = (call: ToolCall, tools: readonly Tool[]) => {
 
 type Names = Pick<ApprovalRequired, 'at' | 'tool_name' | 'tool_id' | 'agent_name'>
 
-/** What the model is told of a call that nobody agreed to; undefined for one that is agreed to. */
+/** Why a call is not made though it was decided on; undefined for an approved call. */
 const denial = (
   { status, reason, definition }: RecordedApproval,
   tool: Tool | undefined,
@@ -102,8 +106,8 @@ const denial = (
     : undefined
 }
 
-/** Asks for an agreement to a call; `earlier` is what was asked for in an earlier attempt. */
-const askFor = (
+/** Requests an approval; `earlier` is the request of an earlier attempt. */
+const approvalRequest = (
   names: Names,
   call: ToolCall,
   tool: Tool | undefined,
@@ -111,11 +115,11 @@ const askFor = (
   clock: Clock,
 ): ApprovalRequired => {
   const { approver = 'user', ttlSeconds = 0 }: Partial<ToolApproval> = tool?.policy?.approval ?? {}
-  const late = new Date(clock.now().getTime() + ttlSeconds * 1000).toISOString()
-  const asked = { event: 'approval_required', ...names, arguments: call.arguments } as const
+  const expiry = new Date(clock.now().getTime() + ttlSeconds * 1000).toISOString()
+  const request = { event: 'approval_required', ...names, arguments: call.arguments } as const
   return earlier
     ? {
-        ...asked,
+        ...request,
         approval_id: earlier.approvalId,
         definition: earlier.definition,
         approver: earlier.approver,
@@ -123,123 +127,178 @@ const askFor = (
         replayed: true,
       }
     : {
-        ...asked,
+        ...request,
         approval_id: clock.id(),
         definition: tool?.definition?.() ?? '',
         approver,
-        expires_at: late,
+        expires_at: expiry,
       }
+}
+
+/** One call, with what earlier attempts of the run recorded of it. */
+type OneCall = {
+  call: ToolCall
+  names: Names
+  parsed: ParsedCall
+  /** The call was begun before, unless somebody says that it was not made. */
+  recorded: RecordedTool | undefined
+  /** The decision on it, where it has no result yet. */
+  approval: RecordedApproval | undefined
+  done(result: ToolResult): void
+  waits(): void
+}
+
+type Completion = {
+  outcome?: ToolCompleted['outcome']
+  error?: { error?: unknown }
+  replayed?: boolean | undefined
+}
+
+/** The first and last event of a call. */
+const callEvents = ({ call, names, parsed: { tool }, recorded, done }: OneCall, clock: Clock) => {
+  const elapsed = stopwatch(clock)
+  const { effect }: { effect: ToolEffect } = { effect: 'read', ...tool?.policy, ...recorded }
+  const started: AgentEvent = {
+    event: 'tool_started',
+    ...names,
+    effect,
+    arguments: call.arguments,
+    ...(recorded ? { replayed: true } : {}),
+  }
+  const completed = (
+    { ok, content, reached }: ToolResult,
+    { outcome = ok ? 'ok' : 'failed', error = {}, replayed }: Completion = {},
+  ): ToolCompleted => {
+    done({ ok, content })
+    return {
+      event: 'tool_completed',
+      ...names,
+      ok,
+      outcome,
+      content,
+      duration_ms: elapsed(),
+      ...(reached ? { reached } : {}),
+      ...error,
+      ...(replayed || recorded?.result ? { replayed: true } : {}),
+    }
+  }
+  return { started, completed }
+}
+
+const asError = (result: ToolResult): ToolResult =>
+  result.ok ? result : { ...result, content: errorPrefix + result.content }
+
+/** The events of a call that waits for an approval; undefined where it has one, or needs none. */
+const awaitApproval = (
+  { call, names, parsed: { tool }, recorded, approval, waits }: OneCall,
+  clock: Clock,
+): Observable<AgentEvent> | undefined => {
+  const decided = recorded ? undefined : approval
+  const isOpen = tool?.policy?.approval && !decided && !recorded
+  if (decided?.status !== 'pending' && !isOpen) return undefined
+  waits()
+  return of(approvalRequest(names, call, tool, decided, clock))
+}
+
+/** The events of a call that was denied, or that has its result already; else undefined. */
+const replayResult = (
+  { parsed: { tool }, recorded, approval }: OneCall,
+  { started, completed }: ReturnType<typeof callEvents>,
+): Observable<AgentEvent> | undefined => {
+  const denied = recorded || !approval ? undefined : denial(approval, tool)
+  if (denied !== undefined)
+    return of(completed(asError(failed(denied)), { replayed: approval?.told }))
+  if (recorded?.result && !tool?.local) return of(started, completed(recorded.result))
+  return undefined
+}
+
+/** The events of a call that an earlier attempt began and that is not made again; else undefined. */
+const replayBegun = (
+  { call, names, parsed: { tool }, recorded, approval, waits }: OneCall,
+  { started, completed }: ReturnType<typeof callEvents>,
+): Observable<AgentEvent> | undefined => {
+  if (!recorded) return undefined
+  if (recorded.told?.outcome === 'done') {
+    const { content = doneOutcome } = recorded.told
+    return of(started, completed({ ok: true, content }))
+  }
+  const keyed = tool?.policy?.keyed ?? false
+  const repeatable = recorded.effect === 'read' || keyed || tool?.local === true
+  if (repeatable && !(approval && denial(approval, tool))) return undefined
+  if (tool?.policy?.onUnknown === 'ask') {
+    waits()
+    const inDoubt = { event: 'tool_in_doubt', ...names, arguments: call.arguments } as const
+    return of(started, inDoubt)
+  }
+  return of(started, completed(asError(failed(unknownOutcome)), { outcome: 'unknown' }))
+}
+
+/** Makes a call. It is on disk before; a call that cannot be stored is no failure of the tool. */
+const makeCall = (
+  { call, names, parsed }: OneCall,
+  { started, completed }: ReturnType<typeof callEvents>,
+  { agent, turn, toolMs, journal }: Uses,
+): Observable<AgentEvent> => {
+  const { tool } = parsed
+  const abort = new AbortController()
+  const idempotencyKey = callKey(turn.runId, names.at)
+  const context = { agent, turn, toolId: call.id, idempotencyKey, signal: abort.signal }
+  let error: { error?: unknown } = {}
+  const stored = defer(() => {
+    const saving = tool && !tool.local ? journal.saved() : undefined
+    return saving ? from(saving).pipe(ignoreElements()) : EMPTY
+  })
+  const outputs = defer(() =>
+    parsed.tool ? from(parsed.tool.run(parsed.args, context)) : of(failed(parsed.misfit)),
+  ).pipe(
+    timeout({
+      first: toolMs,
+      with: () => throwError(() => new Error(`no answer within ${toolMs} ms`)),
+    }),
+    catchError((thrown: unknown) => {
+      error = { error: thrown }
+      return of<ToolOutput>(failed(`${call.name} failed`))
+    }),
+  )
+  return concat(
+    of(started),
+    stored,
+    concat(outputs, of<ToolOutput>(failed(`${call.name} gave no result`))).pipe(
+      takeWhile((output) => 'payment' in output, true),
+      map(
+        (output): AgentEvent =>
+          'payment' in output
+            ? { event: 'payment_required', agent_name: agent.name, ...output.payment }
+            : completed(asError(output), { error }),
+      ),
+    ),
+  ).pipe(finalize(() => abort.abort()))
 }
 
 const runOne = (
   call: ToolCall,
-  { agent, turn, tools, toolMs, budget, journal, clock, placeOf }: Uses,
+  uses: Uses,
   done: (result: ToolResult) => void,
   waits: () => void,
 ): Observable<AgentEvent> =>
   defer(() => {
-    const at = placeOf(call)
+    const { agent, tools, budget, journal, clock } = uses
+    const at = uses.placeOf(call)
     const begun = journal.toolAt(at)
     if (!begun && !budget.takeStep()) {
       done(failed(`${errorPrefix}the run has no steps left`))
       return EMPTY
     }
-    // A call that was not made is made as if it had not begun; an approval of it is looked at again.
+    // A call that was not made begins anew; an approval of it is looked at again.
     const recorded = begun?.told?.outcome === 'not_done' && !begun.result ? undefined : begun
-    const abort = new AbortController()
-    const idempotencyKey = callKey(turn.runId, at)
-    const context = { agent, turn, toolId: call.id, idempotencyKey, signal: abort.signal }
     const names = { at, tool_name: call.name, tool_id: call.id, agent_name: agent.name }
-    const { tool, args, misfit } = meant(call, tools)
-    const approved = recorded?.result ? undefined : journal.approvalAt(at, call.arguments)
-    const decided = recorded ? undefined : approved
-    if (decided?.status === 'pending' || (tool?.policy?.approval && !decided && !recorded)) {
-      waits()
-      return of(askFor(names, call, tool, decided, clock))
-    }
-    const { effect, keyed = false } = { effect: 'read', ...tool?.policy, ...recorded } as const
-    const elapsed = stopwatch(clock)
-    const started: AgentEvent = {
-      event: 'tool_started',
-      ...names,
-      effect,
-      arguments: call.arguments,
-      ...(recorded ? { replayed: true } : {}),
-    }
-    const replayed = recorded?.result ? { replayed: true as const } : {}
-    let thrown: { error?: unknown } = {}
-    const told = (
-      { ok, content, reached }: ToolResult,
-      outcome: ToolCompleted['outcome'] = ok ? 'ok' : 'failed',
-    ): ToolCompleted => {
-      done({ ok, content })
-      const more = { ...(reached ? { reached } : {}), ...thrown, ...replayed }
-      return {
-        event: 'tool_completed',
-        ...names,
-        ok,
-        outcome,
-        content,
-        duration_ms: elapsed(),
-        ...more,
-      }
-    }
-    const completed = (result: ToolResult): ToolCompleted =>
-      told(result.ok ? result : { ...result, content: errorPrefix + result.content })
-
-    const denied = decided && denial(decided, tool)
-    if (denied !== undefined) {
-      const replay = decided?.told ? { replayed: true as const } : {}
-      return of({ ...completed(failed(denied)), ...replay })
-    }
-    if (recorded?.result && !tool?.local) return of(started, told(recorded.result))
-    const repeatable = effect === 'read' || keyed || tool?.local === true
-    const again = repeatable && !(approved && denial(approved, tool))
-    if (recorded?.told?.outcome === 'done') {
-      const { content = doneOutcome } = recorded.told
-      return of(started, told({ ok: true, content }))
-    }
-    if (recorded && !again && tool?.policy?.onUnknown === 'ask') {
-      waits()
-      const inDoubt = { event: 'tool_in_doubt', ...names, arguments: call.arguments } as const
-      return of(started, inDoubt)
-    }
-    if (recorded && !again) {
-      const unknown = { ok: false, content: errorPrefix + unknownOutcome }
-      return of(started, told(unknown, 'unknown'))
-    }
-    /**
-     * The call is on disk before it is made; a call that cannot be stored is no failure of the
-     * tool.
-     */
-    const stored = defer(() => {
-      const saving = tool && !tool.local ? journal.saved() : undefined
-      return saving ? from(saving).pipe(ignoreElements()) : EMPTY
-    })
-    const called = () => (tool ? from(tool.run(args, context)) : of(failed(misfit)))
-    const outputs = defer(called).pipe(
-      timeout({
-        first: toolMs,
-        with: () => throwError(() => new Error(`no answer within ${toolMs} ms`)),
-      }),
-      catchError((error: unknown) => {
-        thrown = { error }
-        return of<ToolOutput>(failed(`${call.name} failed`))
-      }),
-    )
-    return concat(
-      of(started),
-      stored,
-      concat(outputs, of<ToolOutput>(failed(`${call.name} gave no result`))).pipe(
-        takeWhile((output) => 'payment' in output, true),
-        map(
-          (output): AgentEvent =>
-            'payment' in output
-              ? { event: 'payment_required', agent_name: agent.name, ...output.payment }
-              : completed(output),
-        ),
-      ),
-    ).pipe(finalize(() => abort.abort()))
+    const parsed = parsedCall(call, tools)
+    const approval = recorded?.result ? undefined : journal.approvalAt(at, call.arguments)
+    const one: OneCall = { call, names, parsed, recorded, approval, done, waits }
+    const waiting = awaitApproval(one, clock)
+    if (waiting) return waiting
+    const events = callEvents(one, clock)
+    return replayResult(one, events) ?? replayBegun(one, events) ?? makeCall(one, events, uses)
   })
 
 /**

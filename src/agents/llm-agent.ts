@@ -1,4 +1,5 @@
 import { from, ignoreElements, Observable, type Subscriber } from 'rxjs'
+import type { AnswerLimit } from '../domain/run-limits.ts'
 import {
   type AnswerFormat,
   type ChatMessage,
@@ -7,6 +8,8 @@ import {
   ModelFault,
   ModelOutputInvalid,
   type ModelRequest,
+  type ModelSettings,
+  type ResolvedModel,
   type ToolCall,
   type ToolSpec,
 } from '../ports/model.ts'
@@ -22,13 +25,11 @@ import { longestAnswer, settingsFor, shortened } from './model-settings.ts'
 import { between, paragraphs } from './paragraphs.ts'
 import { shownTo } from './parts.ts'
 import { promptOf } from './prompt.ts'
-import { answeredCalls, waited } from './suspended.ts'
+import { answeredCalls, type Suspended, waited } from './suspended.ts'
 import { piecesOfAll } from './tokens.ts'
 import type { Tool } from './tool.ts'
 import { transferSpec } from './transfer.ts'
 import type { ClientTools } from './turn.ts'
-
-type Told = Extract<ModelEvent, { type: 'done' }>
 
 /** Every model takes this as the most tokens of an answer; more may be refused by some. */
 const shortAnswer = 4_096
@@ -36,7 +37,7 @@ const shortAnswer = 4_096
 const noOffer = {}
 const noResults: ReadonlyMap<string, string> = new Map()
 
-/** What is offered to a model: the agent's own tools, its sub-agents, the client's tools. */
+/** The tools that a model may call: the agent's own, its sub-agents, the client's. */
 const offerOf = (
   tools: readonly Tool[],
   below: readonly AgentConfig[],
@@ -56,176 +57,282 @@ const offerOf = (
 }
 
 /** A recorded answer, as the model would give it. */
-function* toldAgain(answer: RecordedAnswer): Generator<ModelEvent> {
+function* recordedEvents(answer: RecordedAnswer): Generator<ModelEvent> {
   const { text, calls, finishReason, usage, model: name, price } = answer
   yield { type: 'text', text }
   for (const call of calls) yield { type: 'tool_call', call }
   yield { type: 'done', finishReason, usage, by: { name, price } }
 }
 
-/** Calls the model and its tools in turn until it answers without a call or hands over. */
-const converse = (
+/** An agent that talks with its model and tools, in rounds. */
+type Conversation = {
+  agent: AgentConfig
+  step: AgentStep
+  runtime: Runtime
+  tools: readonly Tool[]
+  /** Its sub-agents. */
+  below: readonly AgentConfig[]
+  resolved: ResolvedModel
+  offer: ReturnType<typeof offerOf>
+  settings: ModelSettings
+  /** The most tokens of an answer. */
+  longest: number
+  format: AnswerFormat | undefined
+  /** The messages of the first round. */
+  opening: readonly ChatMessage[]
+  resume: (Suspended & { kind: 'model' }) | undefined
+  /** The agent's text of the turns before. */
+  earlier: string
+  requests: number
+  corrected: boolean
+}
+
+/** One request to the model, the `n`th in its conversation. */
+type Round = {
+  n: number
+  /** Its place in the run. */
+  at: string
+  /** The agent's text of the rounds before. */
+  said: string
+  messages: readonly ChatMessage[]
+  recorded: RecordedAnswer | undefined
+  /** The limit of the run for this answer, where it is less than the answer may be anyway. */
+  limit: AnswerLimit | undefined
+  text: string
+  calls: ToolCall[]
+  done: Extract<ModelEvent, { type: 'done' }> | undefined
+  to: Subscriber<BodyEvent>
+}
+
+const conversationOf = (
   agent: AgentConfig,
   step: AgentStep,
   runtime: Runtime,
   tools: readonly Tool[],
+): Conversation => {
+  const { models, limits } = runtime
+  const { turn } = step
+  const resume = waited(step.resume, 'model')
+  const resolved = models.resolve(agent.model)
+  const below = step.depth < limits.depth ? activeBelow(agent, step) : []
+  const settings = settingsFor(agent, turn.settings)
+  const format = step.final ? turn.format : undefined
+  const prompt = shownTo(resolved.takes, promptOf(agent, step, limits.context))
+  return {
+    agent,
+    step,
+    runtime,
+    tools,
+    below,
+    resolved,
+    offer: offerOf(tools, below, turn.clientTools),
+    settings,
+    longest: longestAnswer(settings) ?? shortAnswer,
+    format,
+    opening: format ? inFormat(format, prompt) : prompt,
+    resume,
+    earlier: resume?.said ?? '',
+    requests: 0,
+    corrected: false,
+  }
+}
+
+/** Ends the agent with its answer. */
+const end = (
+  { agent, earlier }: Conversation,
+  text: string,
+  finishReason: FinishReason,
   to: Subscriber<BodyEvent>,
 ): void => {
-  const { models, limits } = runtime
-  const { turn, stepId, budget, journal, callIds } = step
-  const resume = waited(step.resume, 'model')
-  const earlier = resume?.said ?? ''
-  const { model, name, id, price, takes } = models.resolve(agent.model)
-  const below = step.depth < limits.depth ? activeBelow(agent, step) : []
-  const offer = offerOf(tools, below, turn.clientTools)
-  const settings = settingsFor(agent, turn.settings)
-  const longest = longestAnswer(settings) ?? shortAnswer
+  to.next(answered(agent, { text, finishReason }, [], earlier))
+  to.complete()
+}
 
-  const format = step.final ? turn.format : undefined
-  const prompt = shownTo(takes, promptOf(agent, step, limits.context))
-  const opening = format ? inFormat(format, prompt) : prompt
-  let corrected = false
-  let asked = 0
-
-  /** Asks the model for the `n`th time, when so much was `said`. */
-  const ask = (
-    n: number,
-    said: string,
-    messages: readonly ChatMessage[],
-    subscriber: Subscriber<BodyEvent>,
-  ): void => {
-    const at = `${step.at}/${++asked}`
-    const recorded = journal.answerAt(at)
-    const failure = recorded ? undefined : journal.stepAt(step.at)?.error
-    const granted = recorded
-      ? { answer: undefined }
-      : budget.takeCall(() => ({ promptTokens: piecesOfAll(messages), price }))
-
-    const end = (text: string, finishReason: FinishReason, to = subscriber): void => {
-      to.next(answered(agent, { text, finishReason }, [], earlier))
-      to.complete()
+/** Takes in one event of the model, and passes its text on. */
+const hear = ({ agent, step }: Conversation, round: Round, event: ModelEvent): void => {
+  if (event.type === 'tool_call') round.calls.push(event.call)
+  else if (event.type === 'done') round.done = event
+  else if (event.text !== '') {
+    const before = round.text === '' && round.said !== '' ? between : ''
+    round.text += event.text
+    // An answer in a format is given whole, once it was checked.
+    if (step.turn.format) return
+    const token: TokenEvent = {
+      event: 'token',
+      agent: agent.name,
+      step_id: step.stepId,
+      text: before + event.text,
     }
-    if (!granted) {
-      end(said, 'length')
+    if (round.recorded) token.replayed = true
+    round.to.next(token)
+  }
+}
+
+/** Gives the answer once it fits its format; the model is asked for another one at most once. */
+const checkFormat = (
+  conversation: Conversation,
+  round: Round,
+  format: AnswerFormat,
+  to: Subscriber<BodyEvent>,
+): void => {
+  const { runtime, step, resolved } = conversation
+  const { n, text, messages } = round
+  const checked = from(answerMisfit(runtime, step.turn, format, text))
+  const next = (misfit: string | undefined): void => {
+    if (misfit === undefined) {
+      end(conversation, text, 'stop', to)
       return
     }
-    /** How long the run lets this answer be, where that is less than it may be anyway. */
-    const most = granted.answer && granted.answer.tokens < longest ? granted.answer : undefined
-    let text = ''
-    let told: Told | undefined
-    let calls: ToolCall[] = []
-    const last = n === limits.rounds
-
-    const heard = (event: ModelEvent): void => {
-      if (event.type === 'tool_call') calls.push(event.call)
-      else if (event.type === 'done') told = event
-      else if (event.text !== '') {
-        const before = text === '' && said !== '' ? between : ''
-        text += event.text
-        // An answer in a format is given whole, once it was checked.
-        if (turn.format) return
-        const token: TokenEvent = {
-          event: 'token',
-          agent: agent.name,
-          step_id: stepId,
-          text: before + event.text,
-        }
-        if (recorded) token.replayed = true
-        subscriber.next(token)
-      }
-    }
-
-    /** Gives the answer once it fits its format; it is asked for again at most once. */
-    const check = (asked: AnswerFormat, to = subscriber): void => {
-      const checked = from(answerMisfit(runtime, turn, asked, text))
-      const next = (misfit: string | undefined): void => {
-        if (misfit === undefined) {
-          end(text, 'stop', to)
-          return
-        }
-        if (corrected) throw new ModelOutputInvalid(`${name} did not answer in the format, twice`)
-        corrected = true
-        ask(n, '', [...messages, ...correction(asked, text, misfit)], to)
-      }
-      relayed(checked, to, { next, complete: () => undefined })
-    }
-
-    const goOn = (whole: string): void => {
-      const place = resume ? { ...step, resume: undefined } : step
-      const talk = { agent, step: place, runtime, tools, below, opening: opening.length, earlier }
-      const again = (next: readonly ChatMessage[]) =>
-        new Observable<BodyEvent>((one) => ask(n + 1, whole, next, one))
-      const leave = () =>
-        new Observable<BodyEvent>((one) => (format ? check(format, one) : end(whole, 'stop', one)))
-      const events = afterCalls(talk, { at, text, whole, calls, messages }, { again, leave })
-      relayed(events, subscriber, subscriber)
-    }
-
-    const ended = (): void => {
-      budget.answered()
-      if (!told) throw new ModelFault(`${name} ended without saying so`)
-      const { finishReason, usage, by } = told
-      // No call of an answer that was cut off is known to be complete.
-      if (finishReason === 'length' || finishReason === 'content_filter') calls = []
-      if (recorded) callIds.keep(calls)
-      else if (calls.length > 0) calls = callIds.distinct(calls, messages)
-      const cutOff = finishReason === 'length' ? most?.limit : undefined
-      const cutBy = recorded ? recorded.cutBy : cutOff
-      const event: ModelAnswered = {
-        event: 'model_answered',
-        step_id: stepId,
-        at,
-        agent: agent.name,
-        model: by ? by.name : name,
-        price: by ? by.price : price,
-        usage,
-        finish_reason: finishReason,
-        text,
-        calls,
-      }
-      if (cutBy) event.cut_by = cutBy
-      if (recorded) event.replayed = true
-      subscriber.next(event)
-      const whole = format ? text : paragraphs(said, text)
-      if (cutBy) {
-        budget.cutOff(cutBy)
-        end(whole, finishReason)
-      } else if (calls.length > 0 && !last) goOn(format ? '' : whole)
-      else {
-        const reason = finishReason === 'tool_calls' ? 'stop' : finishReason
-        if (format && reason === 'stop') check(format)
-        else end(whole, reason)
-      }
-    }
-
-    const call = (): void => {
-      const event: ModelCalled = {
-        event: 'model_called',
-        step_id: stepId,
-        model: name,
-        price,
-        prompt_tokens: piecesOfAll(messages),
-      }
-      if (recorded) event.replayed = true
-      subscriber.next(event)
-      if (subscriber.closed) return
-      if (failure !== undefined) throw recordedFailure(failure)
-      const asked = most ? shortened(settings, most.tokens) : settings
-      const request: ModelRequest = { model: id, messages, ...asked, ...(last ? noOffer : offer) }
-      if (format) request.format = format
-      journal.asks?.(at, request)
-      const answer = recorded ? from(toldAgain(recorded)) : model.stream(request, turn.whole)
-      relayed(answer, subscriber, { next: heard, complete: ended })
-    }
-
-    const saving = recorded ? undefined : journal.saved()
-    const ready = saving ? from(saving).pipe(ignoreElements()) : budget.pause()
-    if (ready) relayed(ready, subscriber, { next: () => undefined, complete: call })
-    else call()
+    if (conversation.corrected)
+      throw new ModelOutputInvalid(`${resolved.name} did not answer in the format, twice`)
+    conversation.corrected = true
+    ask(conversation, n, '', [...messages, ...correction(format, text, misfit)], to)
   }
+  relayed(checked, to, { next, complete: () => undefined })
+}
 
-  const results = turn.resume?.results ?? noResults
-  ask(1, '', resume ? [...opening, ...answeredCalls(resume, results)] : opening, to)
+/** Makes the calls of an answer, then asks again or leaves. `whole` is the agent's text so far. */
+const followCalls = (conversation: Conversation, round: Round, whole: string): void => {
+  const { agent, runtime, tools, below, opening, earlier, format, resume } = conversation
+  const { n, to } = round
+  const step = resume ? { ...conversation.step, resume: undefined } : conversation.step
+  const talk = { agent, step, runtime, tools, below, opening: opening.length, earlier }
+  const again = (messages: readonly ChatMessage[]) =>
+    new Observable<BodyEvent>((next) => ask(conversation, n + 1, whole, messages, next))
+  const leave = () =>
+    new Observable<BodyEvent>((next) =>
+      format
+        ? checkFormat(conversation, round, format, next)
+        : end(conversation, whole, 'stop', next),
+    )
+  relayed(afterCalls(talk, { ...round, whole }, { again, leave }), to, to)
+}
+
+/** The complete answer of a round, as it is recorded. */
+const modelAnswered = ({ agent, step, resolved }: Conversation, round: Round): ModelAnswered => {
+  const { done, recorded, limit } = round
+  if (!done) throw new ModelFault(`${resolved.name} ended without saying so`)
+  const { finishReason, usage, by } = done
+  const cutBy = recorded ? recorded.cutBy : finishReason === 'length' ? limit?.limit : undefined
+  const event: ModelAnswered = {
+    event: 'model_answered',
+    step_id: step.stepId,
+    at: round.at,
+    agent: agent.name,
+    model: by ? by.name : resolved.name,
+    price: by ? by.price : resolved.price,
+    usage,
+    finish_reason: finishReason,
+    text: round.text,
+    calls: round.calls,
+  }
+  if (cutBy) event.cut_by = cutBy
+  if (recorded) event.replayed = true
+  return event
+}
+
+/** Ends a round: the agent ends too, makes the model's calls, or has its format checked. */
+const endRound = (conversation: Conversation, round: Round): void => {
+  const { step, runtime, format } = conversation
+  const { n, said, recorded, to, done } = round
+  const { budget, callIds } = step
+  budget.answered()
+  // No call of an answer that was cut off is known to be complete.
+  if (done?.finishReason === 'length' || done?.finishReason === 'content_filter') round.calls = []
+  if (done && recorded) callIds.keep(round.calls)
+  else if (done && round.calls.length > 0)
+    round.calls = callIds.distinct(round.calls, round.messages)
+  const event = modelAnswered(conversation, round)
+  to.next(event)
+  const { finish_reason: finishReason, cut_by: cutBy } = event
+  const whole = format ? round.text : paragraphs(said, round.text)
+  if (cutBy) {
+    budget.cutOff(cutBy)
+    end(conversation, whole, finishReason, to)
+    return
+  }
+  if (round.calls.length > 0 && n < runtime.limits.rounds) {
+    followCalls(conversation, round, format ? '' : whole)
+    return
+  }
+  const reason = finishReason === 'tool_calls' ? 'stop' : finishReason
+  if (format && reason === 'stop') checkFormat(conversation, round, format, to)
+  else end(conversation, whole, reason, to)
+}
+
+const modelCalled = ({ step, resolved }: Conversation, round: Round): ModelCalled => {
+  const event: ModelCalled = {
+    event: 'model_called',
+    step_id: step.stepId,
+    model: resolved.name,
+    price: resolved.price,
+    prompt_tokens: piecesOfAll(round.messages),
+  }
+  if (round.recorded) event.replayed = true
+  return event
+}
+
+/** Calls the model, or replays its recorded answer. */
+const callModel = (conversation: Conversation, round: Round, failure: string | undefined): void => {
+  const { step, runtime, resolved, settings, offer, format } = conversation
+  const { at, n, limit, messages, recorded, to } = round
+  to.next(modelCalled(conversation, round))
+  if (to.closed) return
+  if (failure !== undefined) throw recordedFailure(failure)
+  const request: ModelRequest = {
+    model: resolved.id,
+    messages,
+    ...(limit ? shortened(settings, limit.tokens) : settings),
+    ...(n === runtime.limits.rounds ? noOffer : offer),
+  }
+  if (format) request.format = format
+  step.journal.asks?.(at, request)
+  const answer = recorded
+    ? from(recordedEvents(recorded))
+    : resolved.model.stream(request, step.turn.whole)
+  relayed(answer, to, {
+    next: (event) => hear(conversation, round, event),
+    complete: () => endRound(conversation, round),
+  })
+}
+
+/** Begins the `n`th round, as far as the run's budget allows. `said` is the agent's text so far. */
+const ask = (
+  conversation: Conversation,
+  n: number,
+  said: string,
+  messages: readonly ChatMessage[],
+  to: Subscriber<BodyEvent>,
+): void => {
+  const { step, resolved, longest } = conversation
+  const { journal, budget } = step
+  const at = `${step.at}/${++conversation.requests}`
+  const recorded = journal.answerAt(at)
+  const failure = recorded ? undefined : journal.stepAt(step.at)?.error
+  const { price } = resolved
+  const granted = recorded
+    ? { answer: undefined }
+    : budget.takeCall(() => ({ promptTokens: piecesOfAll(messages), price }))
+  if (!granted) {
+    end(conversation, said, 'length', to)
+    return
+  }
+  const limit = granted.answer && granted.answer.tokens < longest ? granted.answer : undefined
+  const answer = { text: '', calls: [], done: undefined }
+  const round: Round = { n, at, said, messages, recorded, limit, ...answer, to }
+  const call = () => callModel(conversation, round, failure)
+  const saving = recorded ? undefined : journal.saved()
+  const ready = saving ? from(saving).pipe(ignoreElements()) : budget.pause()
+  if (ready) relayed(ready, to, { next: () => undefined, complete: call })
+  else call()
+}
+
+/** Calls the model and its tools in turn until it answers without a call or hands over. */
+const converse = (conversation: Conversation, to: Subscriber<BodyEvent>): void => {
+  const { opening, resume, step } = conversation
+  const results = step.turn.resume?.results ?? noResults
+  const messages = resume ? [...opening, ...answeredCalls(resume, results)] : opening
+  ask(conversation, 1, '', messages, to)
 }
 
 /** One model with its tools; it may hand the turn to one of its sub-agents. */
@@ -245,8 +352,10 @@ export const llmAgent: AgentKind = (agent, step, runtime) =>
       return
     }
     const own = runtime.toolsOf(agent, turn)
-    const go = (tools: readonly Tool[]) =>
-      converse(agent, step, runtime, exitLoop ? [...tools, exitLoop] : tools, subscriber)
+    const go = (tools: readonly Tool[]) => {
+      const all = exitLoop ? [...tools, exitLoop] : tools
+      converse(conversationOf(agent, step, runtime, all), subscriber)
+    }
     if (own instanceof Promise)
       relayed(from(own), subscriber, { next: go, complete: () => undefined })
     else go(own)

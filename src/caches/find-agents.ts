@@ -180,7 +180,7 @@ export const findAgents = (uses: Uses) => {
     const seen = new Set(ids)
     for (let level = [...seen]; level.length > 0; ) {
       const below: string[] = []
-      const parts = inParts(level, (id) => agentOf(organizationId, cache, id), {
+      const parts = inParts(level, async (id) => agentOf(organizationId, cache, id), {
         bytes: Infinity,
         items: Infinity,
       })

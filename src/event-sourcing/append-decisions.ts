@@ -21,6 +21,7 @@ import {
 import type { WatchedAppends } from './watched-appends.ts'
 
 const maxAttempts = 8
+const none: readonly PendingDecision[] = []
 
 type Options = {
   store: Pick<EventStore, 'append'>
@@ -47,7 +48,7 @@ const stand = (batch: readonly PendingDecision[]): void => {
   }
 }
 
-/** Their events are stored, and are the last of the stream. */
+/** Resolves decisions whose events are stored, and are the last of the stream. */
 const tellStored = (batch: readonly PendingDecision[], cached: CachedStream, at: string): void => {
   const last = batch.at(-1)
   if (last) cached.state = last.state
@@ -90,72 +91,107 @@ export const appendDecisions = (options: Options) => {
     for (const { loaded } of loads) loaded({ state, revision, position })
   }
 
+  /** Appends events at the stream's last revision. */
+  const append = async (
+    stream: AnyStream,
+    cached: CachedStream,
+    events: Parameters<EventStore['append']>[2],
+    at: string,
+  ): Promise<{ failure: unknown } | undefined> => {
+    let appending: Promise<Appended> | undefined
+    try {
+      appending = store.append(stream.name, cached.revision, events)
+      times.began(appending)
+      const { revision, position } = await appending
+      cached.revision = revision
+      cached.position = position
+      appends.stored()
+      return undefined
+    } catch (failure) {
+      appends.failed(failure, at)
+      return { failure }
+    } finally {
+      if (appending) times.ended(appending)
+    }
+  }
+
+  /** `retry`: the events are decided again, on what another process wrote. */
+  type Stored = 'stored' | 'retry' | 'one by one' | 'refused'
+
+  /** Stores the events of a batch, or says what becomes of it. */
+  const storeBatch = async (
+    stream: AnyStream,
+    cached: CachedStream,
+    batch: readonly PendingDecision[],
+    events: Parameters<EventStore['append']>[2],
+    at: string,
+    isLast: boolean,
+  ): Promise<Stored> => {
+    // Where others write too, a decision may have to be made again until it is stored.
+    if (!shared) stand(batch)
+    const failed = events.length > 0 ? await append(stream, cached, events, at) : undefined
+    if (!failed) {
+      if (shared) stand(batch)
+      tellStored(batch, cached, at)
+      return 'stored'
+    }
+    const { failure } = failed
+    // Together they are too large for one append; one at a time they may not be.
+    if (failure instanceof AppendTooLarge && batch.length > 1) return 'one by one'
+    if (failure instanceof RevisionConflict && !isLast) return 'retry'
+    cache.forget(stream, cached)
+    refuseAll(batch, failure)
+    return 'refused'
+  }
+
   /**
-   * Decides and answers until nothing waits for the stream. What waits is decided in order and
-   * stored with one append. Where the store is shared, no refusal and no decision without events
-   * goes out before the stream is read to its end; when another process was faster, all are made
-   * again on what it wrote.
+   * Decides a batch in order and stores it with one append. Where the store is shared, no refusal
+   * and no decision without events goes out before the stream is read to its end. When another
+   * process was faster, all decisions are made again on what it wrote. Resolves with the decisions
+   * that are to be made one by one.
    */
+  const decideBatch = async (
+    stream: AnyStream,
+    cached: CachedStream,
+    taken: readonly PendingDecision[],
+    isRead: boolean,
+  ): Promise<readonly PendingDecision[]> => {
+    let batch = taken
+    let current = isRead
+    for (let attempt = 1; batch.length > 0; attempt++) {
+      const at = times.stamp()
+      const events = decideAll(stream, cached, batch, at)
+      if (!current && batch.some(isIdle)) {
+        if (!(await isReadFor(batch, stream, cached))) return none
+        current = true
+        continue
+      }
+      batch = accepted(batch, log)
+      const isLast = attempt >= maxAttempts
+      const stored = await storeBatch(stream, cached, batch, events, at, isLast)
+      if (stored === 'one by one') return batch
+      if (stored !== 'retry' || !(await isReadFor(batch, stream, cached))) return none
+      current = true
+    }
+    return none
+  }
+
+  /** Decides and answers until nothing waits for the stream. */
   return async (stream: AnyStream, cached: CachedStream): Promise<void> => {
     cached.busy = true
     while (cached.waiting.length > 0 || cached.loads.length > 0) {
-      let loads = takenLoads(cached)
+      const loads = takenLoads(cached)
       const cold = !cached.known
       const unread = cold ? await cache.caughtUp(stream, cached) : undefined
-      let batch = taken(cached)
+      const batch = taken(cached)
       if (unread !== undefined) {
         refuseAll(batch, unread)
         refuseAll(loads, unread)
         continue
       }
-      let current = cold || !shared
-      for (let attempt = 1; batch.length > 0; attempt++) {
-        const at = times.stamp()
-        const events = decideAll(stream, cached, batch, at)
-        if (!current && batch.some(isIdle)) {
-          if (!(await isReadFor(batch, stream, cached))) break
-          current = true
-          continue
-        }
-        batch = accepted(batch, log)
-        // Where others write too, a decision may have to be made again until it is stored.
-        if (!shared) stand(batch)
-        let failure: unknown
-        if (events.length > 0) {
-          let appending: Promise<Appended> | undefined
-          try {
-            appending = store.append(stream.name, cached.revision, events)
-            times.began(appending)
-            const { revision, position } = await appending
-            cached.revision = revision
-            cached.position = position
-            appends.stored()
-          } catch (error) {
-            failure = error
-            appends.failed(error, at)
-          }
-          if (appending) times.ended(appending)
-        }
-        if (failure === undefined) {
-          if (shared) stand(batch)
-          tellStored(batch, cached, at)
-          break
-        }
-        if (failure instanceof AppendTooLarge && batch.length > 1) {
-          // Together they are too large for one append; one at a time they may not be.
-          apart(cached, batch, loads)
-          loads = []
-          break
-        }
-        if (!(failure instanceof RevisionConflict) || attempt >= maxAttempts) {
-          cache.forget(stream, cached)
-          refuseAll(batch, failure)
-          break
-        }
-        if (!(await isReadFor(batch, stream, cached))) break
-        current = true
-      }
-      if (loads.length > 0) await answer(stream, cached, loads, cold)
+      const left = await decideBatch(stream, cached, batch, cold || !shared)
+      if (left.length > 0) apart(cached, left, loads)
+      else if (loads.length > 0) await answer(stream, cached, loads, cold)
     }
     cache.release(stream, cached)
   }

@@ -19,12 +19,11 @@ import {
 import { type WatchedAppends, watchedAppends } from './watched-appends.ts'
 
 /**
- * A decision under way. `decided` is there once it stands: where no other process writes that is
- * before it is on disk, and mostly at once; else at the same time as `stored`, which settles once
- * it is.
+ * A decision under way. `decided` resolves once it stands: where no other process writes, before it
+ * is on disk; else together with `stored`, which settles once it is.
  */
 export type Begun<State, Events> = {
-  decided: Events | Promise<Events>
+  decided: Promise<Events>
   stored: Promise<Transacted<State, Events>>
 }
 
@@ -112,7 +111,7 @@ export const transactor = (options: Options) => {
       }
     })
     wait(stream, one)
-    if (one.stands) return { decided: one.events as unknown as Events, stored }
+    if (one.stands) return { decided: Promise.resolve(one.events as unknown as Events), stored }
     const decided = new Promise<Events>((resolve, reject) => {
       one.decided = resolve as unknown as (events: Decided) => void
       stored.catch(reject)

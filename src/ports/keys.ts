@@ -8,10 +8,10 @@ export type KeyStore = {
   /** A name that has a key; undefined where no name has one. */
   some(): Promise<string | undefined>
   /**
-   * Stores a key unless the name has one, and answers the one that holds: at once where the store needs
-   * no waiting. No append issued after the answer can be durable before this key is. @throws KeyDestroyed
+   * Stores a key unless the name has one, and returns the key that is stored. No append issued after
+   * it resolves can be durable before this key is. @throws KeyDestroyed
    */
-  create(name: string, wrapped: Uint8Array): Uint8Array | Promise<Uint8Array>
+  create(name: string, wrapped: Uint8Array): Promise<Uint8Array>
   /** Gone for good, durably, when it resolves. The name stays burnt: `create` refuses it. */
   destroy(name: string): Promise<void>
 }

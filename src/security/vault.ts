@@ -65,7 +65,7 @@ export const isKeyOf = (organizationId: string, name: string): boolean => {
   return found !== null && (found[1] ?? found[2]) === organizationId
 }
 
-/** A data key in memory: seals and opens without a promise. */
+/** A data key in memory, so that sealing and opening are synchronous. */
 export type Keyed = {
   seal(text: string): Sealed
   /** @throws SealBroken */
@@ -90,9 +90,8 @@ type Options = {
 }
 
 /**
- * Seals text under data keys that can be destroyed (AES-256-GCM, bound to the key's name); data
- * keys are random and stored wrapped. With a key in memory the result comes without a promise, so a
- * turn on a session in memory seals without waiting.
+ * Seals text under data keys that can be destroyed (AES-256-GCM, bound to the key's name). Data
+ * keys are random and stored wrapped.
  */
 export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Options) => {
   const atHand = new LRUCache<string, Keyed>({
@@ -170,48 +169,35 @@ export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Option
   }
 
   /** A new key, or the one that another caller stored first. */
-  const created = (name: string): Keyed | Promise<Keyed | undefined> => {
-    const underWay = coming.get(name)
-    if (underWay) return underWay
-    const key = keys.create(name, newKey())
-    return key instanceof Promise ? awaited(name, key) : kept(name, key, destroyed)
-  }
+  const created = (name: string): Promise<Keyed | undefined> =>
+    coming.get(name) ?? awaited(name, keys.create(name, newKey()))
 
   const made = async (name: string): Promise<Keyed> =>
     (await existing(name)) ?? (await created(name)) ?? made(name)
 
-  /** As `made`, without looking for a key first; one that is stored all the same is found. */
-  const first = (name: string): Keyed | Promise<Keyed> => {
-    const keyed = created(name)
-    return keyed instanceof Promise ? keyed.then((found) => found ?? made(name)) : keyed
-  }
+  /** As `made`, without looking for a key first. */
+  const first = async (name: string): Promise<Keyed> => (await created(name)) ?? made(name)
 
   return {
     /**
-     * The key of a name, made if there is none; without a promise when it is in memory. `isNew`: the
-     * name was made just now, so that it has none, and a new key is without a promise where the store
-     * answers at once. @throws KeyDestroyed, WrongMasterKey
+     * The key of a name, made if there is none. `isNew`: the name was made just now, so no key is
+     * looked for. @throws KeyDestroyed, WrongMasterKey
      */
-    keyed: (name: string, isNew = false): Keyed | Promise<Keyed> =>
+    keyed: async (name: string, isNew = false): Promise<Keyed> =>
       atHand.get(name) ?? (isNew ? first(name) : made(name)),
 
     /** The key of a name, if there is one. @throws WrongMasterKey */
-    found: (name: string): Keyed | Promise<Keyed | undefined> => atHand.get(name) ?? existing(name),
+    found: async (name: string): Promise<Keyed | undefined> => atHand.get(name) ?? existing(name),
 
     /** @throws KeyDestroyed, WrongMasterKey */
     async seal(name: string, text: string): Promise<Sealed> {
       return (atHand.get(name) ?? (await made(name))).seal(text)
     },
 
-    /**
-     * The text; undefined once its key is destroyed. Without a promise when the key is in memory.
-     * @throws SealBroken, WrongMasterKey
-     */
-    open(sealed: Sealed): string | undefined | Promise<string | undefined> {
-      const keyed = atHand.get(sealed.$sealed)
-      return keyed
-        ? keyed.open(sealed)
-        : existing(sealed.$sealed).then((found) => found?.open(sealed))
+    /** The text; undefined once its key is destroyed. @throws SealBroken, WrongMasterKey */
+    async open(sealed: Sealed): Promise<string | undefined> {
+      const keyed = atHand.get(sealed.$sealed) ?? (await existing(sealed.$sealed))
+      return keyed?.open(sealed)
     },
 
     /** Makes every text under this name unreadable for good: here at once, on other nodes soon. */

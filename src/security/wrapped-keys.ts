@@ -27,10 +27,10 @@ export type DataKeys = {
   /** Undefined where there is none, or where it was destroyed. @throws WrongMasterKey */
   get(name: string): Promise<Uint8Array | undefined>
   /**
-   * Stores a key unless the name has one, and answers the one that holds: at once where the store does.
+   * Stores a key unless the name has one, and returns the key that is stored.
    * @throws KeyDestroyed
    */
-  create(name: string, key: Uint8Array): Uint8Array | Promise<Uint8Array>
+  create(name: string, key: Uint8Array): Promise<Uint8Array>
   destroy(name: string): Promise<void>
 }
 
@@ -60,7 +60,7 @@ export const wrappedKeys = (
   }
 
   /** The key that holds, once it is stored. */
-  const held = (name: string, offered: Offered, stored: Uint8Array) => {
+  const held = async (name: string, offered: Offered, stored: Uint8Array): Promise<Uint8Array> => {
     const { key, wrap, box } = offered
     if (!box.equals(stored)) return opened(name, stored)
     return rings.isFresh() && rings.now().wrap === wrap ? key : rewrapped(name, offered)
@@ -75,23 +75,18 @@ export const wrappedKeys = (
     return key
   }
 
-  const created = (name: string, key: Uint8Array): Uint8Array | Promise<Uint8Array> => {
-    const { wrap } = rings.now()
-    const offered = { key, wrap, box: encrypted(wrap, name, key) }
-    const stored = keys.create(name, offered.box)
-    return stored instanceof Promise
-      ? stored.then((found) => held(name, offered, found))
-      : held(name, offered, stored)
-  }
-
   return {
     async get(name) {
       const wrapped = await keys.get(name)
       return wrapped && opened(name, wrapped)
     },
 
-    create: (name, key) =>
-      rings.isFresh() ? created(name, key) : rings.refresh().then(() => created(name, key)),
+    async create(name, key) {
+      if (!rings.isFresh()) await rings.refresh()
+      const { wrap } = rings.now()
+      const offered = { key, wrap, box: encrypted(wrap, name, key) }
+      return held(name, offered, await keys.create(name, offered.box))
+    },
 
     destroy: keys.destroy,
   }

@@ -3,10 +3,7 @@ import { yieldToEventLoop } from './yield-to-event-loop.ts'
 /** A value, and how much memory it takes, in bytes. */
 export type Sized<Value> = { value: Value; bytes: number }
 
-/** What can be made at once comes without a promise. */
-type Make<Item, Value> = (item: Item) => Sized<Value> | Promise<Sized<Value>>
-
-const isMade = <Value>(made: Value | Promise<Value>): made is Value => !(made instanceof Promise)
+type Make<Item, Value> = (item: Item) => Promise<Sized<Value>>
 
 /** How many are made at once; a part may exceed its size by the last of them. */
 const atOnce = 8
@@ -18,8 +15,8 @@ type Most = { bytes: number; items: number }
 
 /**
  * Makes values from items, in order, in parts of at most so many bytes or items. The next part is
- * made when it is asked for, so that only one is held. A part has at least one value. Large ones are made in many turns of the event
- * loop, and whoever asked gets a large part in a turn of its own.
+ * made when it is asked for, so that only one is held. A part has at least one value. Large parts
+ * are made in many iterations of the event loop.
  */
 export async function* inParts<Item, Value>(
   items: readonly Item[],
@@ -30,8 +27,7 @@ export async function* inParts<Item, Value>(
   let bytes = 0
   let sinceTurn = 0
   for (let n = 0; n < items.length; n += atOnce) {
-    const making = items.slice(n, n + atOnce).map(make)
-    const some = making.every(isMade) ? making : await Promise.all(making)
+    const some = await Promise.all(items.slice(n, n + atOnce).map(make))
     sinceTurn += some.reduce((sum, made) => sum + made.bytes, 0)
     if (sinceTurn > turnBytes) {
       sinceTurn = 0

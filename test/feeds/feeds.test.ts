@@ -49,7 +49,7 @@ const renaming = async (t: Test) => {
   if (!model) throw new Error('no organizations')
   let replays = 0
   const states = temporalQuery({ readHistory: history, snapshots, version: 1 })
-  const opened = opener(() => undefined).document
+  const opened = opener(async () => undefined).document
   const { follow, admit, close } = feeds({
     store,
     views,

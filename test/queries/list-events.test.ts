@@ -7,7 +7,7 @@ import { heldLog, historyOn } from '../support/held-log.ts'
 import { metadata, recorded } from '../support/recorded.ts'
 
 const texts = new Map([['one', 'Hello']])
-const open = ({ $sealed, box }: { $sealed: string; box: string }) => {
+const open = async ({ $sealed, box }: { $sealed: string; box: string }) => {
   if (box === 'forged') throw new SealBroken($sealed)
   return texts.get(box)
 }

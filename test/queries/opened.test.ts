@@ -9,7 +9,7 @@ import { recorded } from '../support/recorded.ts'
 
 const sealed = (key: string, box: string) => ({ $sealed: key, box })
 const own = 'session:org-1/s-1'
-const clear = opener(({ $sealed, box }) => ($sealed.endsWith('gone') ? undefined : box))
+const clear = opener(async ({ $sealed, box }) => ($sealed.endsWith('gone') ? undefined : box))
 
 const eventOf = (type: string, data: Record<string, unknown>, stream = 'session-org-1_s-1') => {
   const [event] = recorded([{ stream, type, data }])

@@ -44,7 +44,7 @@ export const embeddedKeyStore = (log: EventLog): KeyStore & KeyRecords => {
         return undefined
       })
     },
-    create(name, wrapped) {
+    async create(name, wrapped) {
       assertName(name)
       if (wrapped.length === 0) throw new TypeError('an empty key')
       const known = current(name)

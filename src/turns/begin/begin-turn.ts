@@ -52,7 +52,7 @@ const keptAfter: Record<Delivery, Kept> = {
   background: 'refusal too',
 }
 
-/** Steps 7 to 9 of the order of checks, then the turn. */
+/** Steps 7 to 9 of the order of checks, then the turn (docs/a-turn.md). */
 export const beginTurn = (uses: BeginTurnUses) => {
   const { delegate, requireSubscription, storage, turns, warmAgents, clock } = uses
   const earlierTurn = findEarlierTurn(uses)

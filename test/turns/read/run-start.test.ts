@@ -24,7 +24,7 @@ const data = {
 /** The stored beginning of a run where the stream has this event; `reads` is what was read. */
 const startWith = (type: string, event: object, found: Keyed | undefined = key) => {
   const reads: unknown[][] = []
-  const vault: Pick<Vault, 'found'> = { found: () => found as Keyed }
+  const vault: Pick<Vault, 'found'> = { found: async () => found as Keyed }
   const start = runStart({
     vault,
     async *read(...asked) {
