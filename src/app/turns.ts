@@ -11,7 +11,6 @@ import type { Log } from '../ports/log.ts'
 import type { Models } from '../ports/model.ts'
 import type { UndeliveredRuns } from '../ports/undelivered-runs.ts'
 import type { WaitForPosition } from '../ports/views.ts'
-import { nodeLease } from '../workers/node-lease.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
 import { sealedRequest } from '../turns/begin/sealed-request.ts'
@@ -32,8 +31,9 @@ import { sendTurn } from '../turns/run/send-turn.ts'
 import { turnScheduler } from '../turns/run/turn-scheduler.ts'
 import { turns as turnsOf } from '../turns/run/turns.ts'
 import type { WatchRun } from '../turns/run/watch-run.ts'
-import type { InternalCommands } from './route-commands.ts'
+import { nodeLease } from '../workers/node-lease.ts'
 import type { AllViews } from './read-models.ts'
+import type { InternalCommands } from './route-commands.ts'
 
 type Uses = {
   commands: Pick<

@@ -82,14 +82,17 @@ t.test('a name without a key has none', async (t) => {
 })
 
 for (const isSlow of [false, true])
-  t.test(`a new key is stored wrapped, ${isSlow ? 'later' : 'at once'}`, async (t) => {
-    const { keys, boxes, refreshes } = world([{ wrap: first }], { isSlow })
-    const created = keys.create(name, key)
-    t.equal(created instanceof Promise, isSlow)
-    t.strictSame(Buffer.from(await created), key)
-    t.strictSame(unwrapped({ wrap: first }, name, boxes.get(name) ?? key), key)
-    t.equal(refreshes(), 0)
-  })
+  t.test(
+    `a new key is stored wrapped, ${isSlow ? 'by a slow store' : 'by a store that answers at once'}`,
+    async (t) => {
+      const { keys, boxes, refreshes } = world([{ wrap: first }], { isSlow })
+      const created = keys.create(name, key)
+      t.ok(created instanceof Promise, 'whether the store waits or not')
+      t.strictSame(Buffer.from(await created), key)
+      t.strictSame(unwrapped({ wrap: first }, name, boxes.get(name) ?? key), key)
+      t.equal(refreshes(), 0)
+    },
+  )
 
 t.test('the key that another one stored first holds', async (t) => {
   const { keys, boxes } = world([{ wrap: first }])
