@@ -143,7 +143,9 @@ export type ToolCompleted = Replayed & {
   error?: unknown
 }
 
-/** A call of a tool waits until somebody agrees. `replayed`: it was asked for in an earlier attempt. */
+/**
+ * A call of a tool waits until somebody agrees. `replayed`: it was asked for in an earlier attempt.
+ */
 export type ApprovalRequired = Replayed & {
   event: 'approval_required'
   at: string
@@ -203,9 +205,10 @@ export type TurnDone = {
 }
 
 /**
- * What happens in a turn, in order. Names and fields are those of docs/contract/streaming.md#agent-events,
- * with more for the recorder and the meter; `token`, `model_called`, `model_answered` and `done`
- * are ours alone. A turn that fails ends with an error instead of `done`.
+ * What happens in a turn, in order. Names and fields are those of
+ * docs/contract/streaming.md#agent-events, with more for the recorder and the meter; `token`,
+ * `model_called`, `model_answered` and `done` are ours alone. A turn that fails ends with an error
+ * instead of `done`.
  */
 export type AgentEvent =
   | AgentStarted

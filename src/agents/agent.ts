@@ -21,7 +21,9 @@ export class TurnTimeout extends Error {
   override readonly name = 'TurnTimeout'
 }
 
-/** An agent waits for somebody outside: the run stops, and another attempt resumes it from there. */
+/**
+ * An agent waits for somebody outside: the run stops, and another attempt resumes it from there.
+ */
 export class Paused extends Error {
   override readonly name = 'Paused'
 }

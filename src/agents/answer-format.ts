@@ -17,7 +17,9 @@ export const answerMisfit = async (
 
 const demand = 'Answer with one JSON object, and with nothing else.'
 
-/** A prompt that says so where any JSON object will do: providers refuse one without the word JSON. */
+/**
+ * A prompt that says so where any JSON object will do: providers refuse one without the word JSON.
+ */
 export const inFormat = (
   format: AnswerFormat,
   prompt: readonly ChatMessage[],

@@ -10,8 +10,8 @@ export const mingles = (event: AgentEvent): boolean =>
 
 /**
  * From the first PARALLEL_AGENT of a turn on, tokens are preceded by `token_agent` whenever their
- * producer changes. Answers what precedes an event. Stands where all branches have come together, so
- * that the order it sees is the order the client sees.
+ * producer changes. Answers what precedes an event. Stands where all branches have come together,
+ * so that the order it sees is the order the client sees.
  */
 export const attribution = (clock: Clock): ((event: AgentEvent) => TokenAgent | undefined) => {
   let producer = ''

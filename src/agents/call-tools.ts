@@ -212,7 +212,9 @@ const replayResult = (
   return undefined
 }
 
-/** The events of a call that an earlier attempt began and that is not made again; else undefined. */
+/**
+ * The events of a call that an earlier attempt began and that is not made again; else undefined.
+ */
 const replayBegun = (
   { call, names, parsed: { tool }, recorded, approval, waits }: OneCall,
   { started, completed }: ReturnType<typeof callEvents>,

@@ -43,8 +43,8 @@ export const someBelow = (agent: AgentConfig, step: AgentStep): AgentConfig[] =>
 }
 
 /**
- * An agent's final answer. `before` is what other agents said for it; it is then part of the answer.
- * `earlier` is what the agent itself said before it waited for the client.
+ * An agent's final answer. `before` is what other agents said for it; it is then part of the
+ * answer. `earlier` is what the agent itself said before it waited for the client.
  */
 export const answered = (
   { name, outputKey }: AgentConfig,
@@ -59,7 +59,10 @@ export const answered = (
   return { event: 'answered', answer }
 }
 
-/** Where the turn is handed over: `below` where the other agent waited, `earlier` what was said then. */
+/**
+ * Where the turn is handed over: `below` where the other agent waited, `earlier` what was said
+ * then.
+ */
 type Resumed = { below?: Suspended; earlier?: string }
 
 /** Hands the turn over: the other agent's answer becomes this agent's answer. */

@@ -23,8 +23,8 @@ export type RecordedAnswer = {
 }
 
 /**
- * A tool that was called; without a result, it is not known what came of it. `told`: somebody has said so
- * since; without a `content` no result was given.
+ * A tool that was called; without a result, it is not known what came of it. `told`: somebody has
+ * said so since; without a `content` no result was given.
  */
 export type RecordedTool = {
   effect: 'read' | 'write'
@@ -32,7 +32,10 @@ export type RecordedTool = {
   told?: { outcome: 'done'; content?: string } | { outcome: 'not_done' }
 }
 
-/** What was decided on a call that waits for somebody. `changed`: it was approved with other arguments. */
+/**
+ * What was decided on a call that waits for somebody. `changed`: it was approved with other
+ * arguments.
+ */
 export type RecordedApproval = {
   approvalId: string
   status: 'pending' | 'approved' | 'denied' | 'expired' | 'changed'
@@ -49,7 +52,10 @@ export type RecordedApproval = {
 export type RecordedUse = {
   modelCalls: number
   steps: number
-  /** Milliseconds in which it ran: neither those in which it waited nor those in which no process had it. */
+  /**
+   * Milliseconds in which it ran: neither those in which it waited nor those in which no process
+   * had it.
+   */
   ms: number
   answers: readonly Pick<RecordedAnswer, 'model' | 'price' | 'usage'>[]
   /** Ids of the calls in these answers. */
@@ -65,9 +71,9 @@ export const nothingUsed: RecordedUse = {
 }
 
 /**
- * What is recorded of a run, by places. A place names an agent by the way to it (`0.1.t`), a model's
- * answer by the agent and its number (`0.1/2`), a tool's call by the answer and the call's number
- * (`0.1/2/0`). It is the same in every attempt, whatever the order of parallel branches.
+ * What is recorded of a run, by places. A place names an agent by the way to it (`0.1.t`), a
+ * model's answer by the agent and its number (`0.1/2`), a tool's call by the answer and the call's
+ * number (`0.1/2/0`). It is the same in every attempt, whatever the order of parallel branches.
  */
 export type Journal = {
   stepAt(at: string): RecordedStep | undefined
@@ -80,8 +86,9 @@ export type Journal = {
   approvalAt(at: string, args: string): RecordedApproval | undefined
   used: RecordedUse
   /**
-   * Resolves when the answers and results so far, and the calls about to be made, are on disk; rejects
-   * when they cannot be, or the run is no longer this process's. Undefined when nothing is waiting.
+   * Resolves when the answers and results so far, and the calls about to be made, are on disk;
+   * rejects when they cannot be, or the run is no longer this process's. Undefined when nothing is
+   * waiting.
    */
   saved(): Promise<void> | undefined
 }

@@ -3,7 +3,9 @@ import { loosePattern, phrasePattern } from './phrases.ts'
 
 export type KeywordTable = Readonly<Record<string, readonly string[]>>
 
-/** Phrases in an answer that stand for a tool call (docs/contract/client-tools.md#keyword-tools). */
+/**
+ * Phrases in an answer that stand for a tool call (docs/contract/client-tools.md#keyword-tools).
+ */
 export const keywordPhrases: KeywordTable = {
   end_call: [
     'goodbye',

@@ -1,9 +1,9 @@
 import { Observable, type Subscription, takeWhile } from 'rxjs'
 
 /**
- * What `next` gives, one after the other, until it gives none. Each is asked for when the one before
- * has completed; those that complete at once take no stack, however many they are. `next` must not
- * throw.
+ * What `next` gives, one after the other, until it gives none. Each is asked for when the one
+ * before has completed; those that complete at once take no stack, however many they are. `next`
+ * must not throw.
  */
 export const oneByOne = <T>(next: () => Observable<T> | undefined): Observable<T> =>
   new Observable((subscriber) => {

@@ -13,14 +13,14 @@ import {
 import { nothingUsed } from './journal.ts'
 
 /**
- * What is left of a run's limits, shared by all agents that work in it. A step is an agent that starts,
- * or a tool that is called. Once something was refused, everything is: no agent starts, no tool is called and no model
- * is asked, so that the run ends with what was said.
+ * What is left of a run's limits, shared by all agents that work in it. A step is an agent that
+ * starts, or a tool that is called. Once something was refused, everything is: no agent starts, no
+ * tool is called and no model is asked, so that the run ends with what was said.
  */
 export type RunBudget = {
   /**
-   * Whether there was a model call left; it is used now. `answer` is what its answer may come to. The call is worked
-   * out only for a run with limits of its own.
+   * Whether there was a model call left; it is used now. `answer` is what its answer may come to.
+   * The call is worked out only for a run with limits of its own.
    */
   takeCall(call: () => AskedCall): { answer: AnswerLimit } | undefined
   /** Whether there was a step left; it is used now. */

@@ -43,7 +43,10 @@ const counted = (message: ChatMessage): number => {
 const short = 256
 const known = new WeakMap<ChatMessage, number>()
 
-/** Pieces of one message with its role and tool calls; of a long one they are counted once per message object. */
+/**
+ * Pieces of one message with its role and tool calls; of a long one they are counted once per
+ * message object.
+ */
 export const piecesOf = (message: ChatMessage): number => {
   if (message.content.length < short) return counted(message)
   const before = known.get(message)

@@ -16,7 +16,9 @@ const parameters = z.object({
   }),
 })
 
-/** The names are the parameter's `enum`; its description has a line `name: description` for each. */
+/**
+ * The names are the parameter's `enum`; its description has a line `name: description` for each.
+ */
 export const transferSpec = (agents: readonly AgentConfig[]): ToolSpec => ({
   name: transferName,
   description: 'Hands the conversation to the agent that suits it best; that agent answers.',

@@ -1,6 +1,9 @@
 import { MAX_APPEND_BYTES } from '../ports/event-store.ts'
 
-/** The most that one append takes by this estimate, so that the store's own count stays below its limit. */
+/**
+ * The most that one append takes by this estimate, so that the store's own count stays below its
+ * limit.
+ */
 const most = MAX_APPEND_BYTES / 2
 /** For the metadata of an event, in bytes. */
 const metadata = 2_000

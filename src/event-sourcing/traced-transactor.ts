@@ -5,7 +5,10 @@ import type { Transactor } from './transactor.ts'
 
 type Ended = Pick<Transacted<unknown, readonly { type: string }[]>, 'events' | 'revision'>
 
-/** A span for each decision: its stream, the events that came of it, and the stream's revision after. */
+/**
+ * A span for each decision: its stream, the events that came of it, and the stream's revision
+ * after.
+ */
 export const tracedTransactor = (inner: Transactor, { begin: spanOf }: Telemetry): Transactor => {
   const began = (name: string, { trace }: Call): Span =>
     spanOf('command', { parent: trace, attributes: { 'reprise.stream': name } })

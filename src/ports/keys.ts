@@ -8,8 +8,8 @@ export type KeyStore = {
   /** A name that has a key; undefined where no name has one. */
   some(): Promise<string | undefined>
   /**
-   * Stores a key unless the name has one, and returns the key that is stored. No append issued after
-   * it resolves can be durable before this key is. @throws KeyDestroyed
+   * Stores a key unless the name has one, and returns the key that is stored. No append issued
+   * after it resolves can be durable before this key is. @throws KeyDestroyed
    */
   create(name: string, wrapped: Uint8Array): Promise<Uint8Array>
   /** Gone for good, durably, when it resolves. The name stays burnt: `create` refuses it. */

@@ -70,7 +70,10 @@ export type Keyed = {
   seal(text: string): Sealed
   /** @throws SealBroken */
   open(sealed: Sealed): string
-  /** A text as bytes that `sealPacked` of another key takes, without unpacking it. @throws SealBroken */
+  /**
+   * A text as bytes that `sealPacked` of another key takes, without unpacking it. @throws
+   * SealBroken
+   */
   openPacked(sealed: Sealed): Buffer
   sealPacked(packed: Uint8Array): Sealed
   /** Seals bytes, bound to what they are for as well as to the key's name. */

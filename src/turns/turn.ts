@@ -69,8 +69,8 @@ export const limitsOf = ({ limits, agent, target }: TurnRequest): AgentLimits =>
   limits ?? limitsOfRun(agent, target)
 
 /**
- * What the answer of a turn repeats of its request, as JSON that its route writes and reads. `short`
- * is the same without long texts, for a request that is too large to be stored.
+ * What the answer of a turn repeats of its request, as JSON that its route writes and reads.
+ * `short` is the same without long texts, for a request that is too large to be stored.
  */
 export type Echo = { json: string; short: string }
 

@@ -4,7 +4,10 @@ import type { StreamFormat } from './turn-frames.ts'
 
 export type AgentStream = { agentId: string; agentName: string; model: string }
 
-/** The agent completion stream (docs/contract/streaming.md#agent-streams): no lifecycle events, session_id once. */
+/**
+ * The agent completion stream (docs/contract/streaming.md#agent-streams): no lifecycle events,
+ * session_id once.
+ */
 export const agentFormat = (
   turn: LiveTurn,
   agent: AgentStream,

@@ -34,8 +34,8 @@ type StreamOptions = {
 }
 
 /**
- * How a request is shown what agents do, and what fails. Tokens of parallel agents mingle only for clients that can
- * tell them apart: those that get plain events, or asked for chunks.
+ * How a request is shown what agents do, and what fails. Tokens of parallel agents mingle only for
+ * clients that can tell them apart: those that get plain events, or asked for chunks.
  */
 export const streamOptions = (
   request: FastifyRequest,

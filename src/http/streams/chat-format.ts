@@ -42,7 +42,10 @@ const inPieces = ({ index, id, type, function: { name, arguments: text } }: Inde
   ...piecesOf(text).map((piece) => ({ index, function: { arguments: piece } })),
 ]
 
-/** The chat completion stream (docs/contract/streaming.md#chat-streams). Tokens are written without a serializer. */
+/**
+ * The chat completion stream (docs/contract/streaming.md#chat-streams). Tokens are written without
+ * a serializer.
+ */
 export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat => {
   const { runId, sessionId, created } = turn
   const { model, agentEvents, mingles, includeUsage } = options

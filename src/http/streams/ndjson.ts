@@ -24,7 +24,9 @@ export const wantsLines = (request: FastifyRequest): boolean => {
 export const wantsRows = (request: FastifyRequest): boolean =>
   prefers(request.headers.accept, csv, usualOf(request), mediaType)
 
-/** Lines as they are sent; a HEAD request reads none, where fastify would read all and drop them. */
+/**
+ * Lines as they are sent; a HEAD request reads none, where fastify would read all and drop them.
+ */
 export const linesBody = ({ method }: FastifyRequest, lines: Lines): Readable =>
   Readable.from(method === 'HEAD' ? [] : lines, { objectMode: false, highWaterMark: 65_536 })
 

@@ -44,10 +44,10 @@ const isNumberedAnew = ({ attempt = 1 }: LiveTurn, isPast: boolean): boolean =>
   isPast || attempt > 1
 
 /**
- * A turn as OpenAI's events of a response (docs/contract/responses.md#streams), each numbered from 0. A turn in
- * memory always gives the same events, so that a client goes on exactly where it was. A signal that
- * aborts with a refusal ends them with an `error`. `[DONE]` is the last item. The last value is how
- * many events there were.
+ * A turn as OpenAI's events of a response (docs/contract/responses.md#streams), each numbered from
+ * 0. A turn in memory always gives the same events, so that a client goes on exactly where it was.
+ * A signal that aborts with a refusal ends them with an `error`. `[DONE]` is the last item. The
+ * last value is how many events there were.
  */
 export async function* responseFrames(
   turn: LiveTurn,

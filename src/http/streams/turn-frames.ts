@@ -116,7 +116,10 @@ const failure = (code: string, message: string): string => {
 const failureParts = (code: string, message: string, { closesOnError }: StreamFormat) =>
   closesOnError ? [failure(code, message)] : [failure(code, message), done]
 
-/** All but tokens. Part 0 is for other items than the end, so that a place shows whether it is in the end. */
+/**
+ * All but tokens. Part 0 is for other items than the end, so that a place shows whether it is in
+ * the end.
+ */
 const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undefined)[] => {
   if (item.event === 'done') return [undefined, ...format.end(item), done]
   if (item.event === 'failed') return [undefined, ...failureParts(item.code, item.message, format)]

@@ -50,8 +50,8 @@ type Uses = { spool: Spool; outbound: Outbound }
 /**
  * Takes in the files of a request: decodes or fetches them, looks at their first bytes, and keeps
  * them on disk. Addresses are fetched one after the other through the guarded way out, following
- * redirects through it, as they are: compressed answers are refused. If one file is refused, none is
- * kept. @throws invalid_content, payload_too_large
+ * redirects through it, as they are: compressed answers are refused. If one file is refused, none
+ * is kept. @throws invalid_content, payload_too_large
  */
 export const receiveParts = ({ spool, outbound }: Uses) => {
   const answerFrom = async (part: SentPart, address: string, signal: AbortSignal) => {

@@ -9,8 +9,9 @@ export type FindBalance = (
 ) => Promise<{ balance: number; effective: number } | undefined>
 
 /**
- * Subscription, then credits, of the key's backing user (docs/contract/requests.md#subscription-and-credits). Answers
- * who pays. @throws no_subscription, invalid_plan, insufficient_credits
+ * Subscription, then credits, of the key's backing user
+ * (docs/contract/requests.md#subscription-and-credits). Answers who pays. @throws no_subscription,
+ * invalid_plan, insufficient_credits
  */
 export const requireSubscription =
   ({ findBalance }: { findBalance: FindBalance }) =>

@@ -9,10 +9,10 @@ import { partsOf } from '../run/message-parts.ts'
 export type FilePlace = { key: Keyed; files: KeyedBlobs }
 
 /**
- * The files of a message for a copy of it in another session: sealed again under that session's key,
- * so that erasing one session leaves the other whole. Read and stored in frames, never whole in
- * memory; done again, they have the same names. One that is gone stays gone.
- * @throws StoreUnavailable, KeyDestroyed
+ * The files of a message for a copy of it in another session: sealed again under that session's
+ * key, so that erasing one session leaves the other whole. Read and stored in frames, never whole
+ * in memory; done again, they have the same names. One that is gone stays gone. @throws
+ * StoreUnavailable, KeyDestroyed
  */
 export const copiedParts = async (
   original: readonly MessagePart[],
@@ -36,7 +36,9 @@ export const copiedParts = async (
   return parts
 }
 
-/** The files of a message as they would arrive with another one; those that are gone are left out. */
+/**
+ * The files of a message as they would arrive with another one; those that are gone are left out.
+ */
 export const arrivedAgain = async (
   original: readonly MessagePart[],
   { key, files }: FilePlace,

@@ -14,8 +14,8 @@ type Uses = {
 export type FirstOptions = ReturnType<typeof openedRequest> & { agentId?: string }
 
 /**
- * Finds the options of a message's turn, as far as they are stored: none once the session of its run
- * is erased.
+ * Finds the options of a message's turn, as far as they are stored: none once the session of its
+ * run is erased.
  */
 export const findFirstOptions =
   ({ messages, runs, runStart }: Uses) =>

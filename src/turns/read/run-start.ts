@@ -38,8 +38,8 @@ export const runStart =
 export type FindRunStart = ReturnType<typeof runStart>
 
 /**
- * The Unix second in which a turn was asked for: that of its run's id, which is made before anything
- * is stored. `otherwise`: milliseconds, for an id that has no time.
+ * The Unix second in which a turn was asked for: that of its run's id, which is made before
+ * anything is stored. `otherwise`: milliseconds, for an id that has no time.
  */
 export const createdOf = (runId: string, otherwise: number): number =>
   Math.floor((timeOfId(runId) ?? otherwise) / 1_000)

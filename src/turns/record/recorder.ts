@@ -124,7 +124,9 @@ const tellers: Tellers = {
 /** Whether an event is stored at all. */
 export const isStep = ({ event }: AgentEvent): boolean => tellers[event] !== nothing
 
-/** The stored event of each step of a turn, if it has one; messages and the end are the commands'. */
+/**
+ * The stored event of each step of a turn, if it has one; messages and the end are the commands'.
+ */
 export const stepsOf = (runId: string, seal: (text: string) => Sealed) => {
   const run: Run = { runId, seal }
   return (event: AgentEvent): SessionEvent | undefined =>

@@ -65,9 +65,9 @@ const instructed = (agents: Configured, instructions: ReplayAsked['instructions'
 }
 
 /**
- * A run that has ended, told again with the agents that it had and with those of today, and what differs. It
- * changes nothing, charges nothing and calls no tool. @throws run_not_found, run_not_replayable,
- * agent_not_found
+ * A run that has ended, told again with the agents that it had and with those of today, and what
+ * differs. It changes nothing, charges nothing and calls no tool. @throws run_not_found,
+ * run_not_replayable, agent_not_found
  */
 export const replayRun = (uses: Uses) => {
   const { read, vault, findRun, clock, textMisfitOf, limits } = uses

@@ -90,7 +90,10 @@ const named = (models: Models): Models => ({
 
 const notRecorded = { ok: false, content: 'no such call is recorded, and none was made' }
 
-/** Results of recorded calls by tool and arguments; of equal calls in their order, the last one again. */
+/**
+ * Results of recorded calls by tool and arguments; of equal calls in their order, the last one
+ * again.
+ */
 const resultsOf = (calls: readonly RecordedCall[]) => {
   const results = new Map<string, { ok: boolean; content: string }[]>()
   const keyOf = (tool: string, args: string) => `${tool} ${digestOf(args)}`

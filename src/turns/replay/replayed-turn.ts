@@ -44,8 +44,8 @@ export const onlyAnswer = ({ events, key }: RecordedTurn): RecordedAnswer | unde
 }
 
 /**
- * The tools of an agent without asking its MCP servers, as that would take the user's credentials: of
- * theirs it has those that it called.
+ * The tools of an agent without asking its MCP servers, as that would take the user's credentials:
+ * of theirs it has those that it called.
  */
 export const toolsWithoutServers =
   (
@@ -77,7 +77,9 @@ type Given = {
   at: Date
 }
 
-/** The turn as it was given to agents, with these as they are configured. @throws agent_not_found */
+/**
+ * The turn as it was given to agents, with these as they are configured. @throws agent_not_found
+ */
 export const turnOf = (
   { sessionId, started, before, events, key }: RecordedTurn,
   { organizationId, agents, files, at }: Given,

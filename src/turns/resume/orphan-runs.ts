@@ -40,7 +40,9 @@ type Orphan = {
   isExhausted: boolean
 }
 
-/** The wait for a suspect's next step before another is resumed; longer each time it was cleared. */
+/**
+ * The wait for a suspect's next step before another is resumed; longer each time it was cleared.
+ */
 const firstPatienceMs = 2_000
 const patienceGrowth = 4
 /** Beyond that, the wait exceeds the 30 minutes of a run. */

@@ -13,8 +13,8 @@ type Uses = {
 
 /**
  * Resumes a run that no process runs; a run that cannot be resumed is closed as interrupted.
- * Resolves once it runs, or waits for its place among the runs of its payer. `besideSuspects`: other
- * suspects are in flight here. @throws StoreUnavailable
+ * Resolves once it runs, or waits for its place among the runs of its payer. `besideSuspects`:
+ * other suspects are in flight here. @throws StoreUnavailable
  */
 export const resumeOrClose =
   ({ resume, closeRun, namesOf, log }: Uses) =>

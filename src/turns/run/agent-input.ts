@@ -52,7 +52,9 @@ const filesOf = (
 export const isLarge = (session: Session): boolean =>
   (session.waiting?.state.box.length ?? 0) > largeBox
 
-/** The messages that a turn begins with, or continues with where it waits for the client's results. */
+/**
+ * The messages that a turn begins with, or continues with where it waits for the client's results.
+ */
 export const agentInput = (
   request: TurnRequest,
   session: Session,

@@ -36,8 +36,8 @@ const token = (agent: string, step_id: string, text: string): Token => ({
 
 /**
  * Puts the tokens of parallel branches one branch after another, in the configured order, under
- * their agents' names: what is said then adds up to the answer that is stored. The branch whose turn
- * it is passes at once, the others wait. The same items always give the same order.
+ * their agents' names: what is said then adds up to the answer that is stored. The branch whose
+ * turn it is passes at once, the others wait. The same items always give the same order.
  */
 export const branchOrder = (): ((item: TurnItem) => TurnItem[]) => {
   const turn = newBranch()

@@ -20,7 +20,9 @@ import type { TurnLog } from './turn-log.ts'
 /** How the agents' part of a turn ended. `done` holds the answer and the usage until then. */
 export type Driven = { done: TurnDone } & (
   | { ended: 'done' | 'cancelled'; refusal?: never }
-  /** It waits for decisions on these calls, or their outcomes, and is resumed in another attempt. */
+  /**
+   * It waits for decisions on these calls, or their outcomes, and is resumed in another attempt.
+   */
   | {
       ended: 'paused'
       approvals: readonly ApprovalRequired[]

@@ -103,8 +103,8 @@ export const executeRun = (uses: ExecuteRunUses) => {
   }
 
   /**
-   * Resolves when the end is stored and the views show it. A turn that was cancelled while it waited
-   * is only recorded.
+   * Resolves when the end is stored and the views show it. A turn that was cancelled while it
+   * waited is only recorded.
    */
   return async (execution: Execution): Promise<Outcome> => {
     const { request, runId, session, key, control, recorded, attempt, elapsed } = execution

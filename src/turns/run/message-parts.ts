@@ -7,7 +7,9 @@ import type { KeyedBlobs } from '../../security/sealed-blobs.ts'
 import type { Keyed } from '../../security/vault.ts'
 import type { ArrivedPart } from '../begin/receive-parts.ts'
 
-/** Files of earlier messages that a model is shown again; the others are named in a line of text. */
+/**
+ * Files of earlier messages that a model is shown again; the others are named in a line of text.
+ */
 const shownAgain = { parts: 10, bytes: 10_485_760 }
 
 /** What a message's event keeps of its files. */
@@ -49,7 +51,10 @@ const kept = (part: MessagePart, key: Keyed, files: KeyedBlobs): ContentPart => 
   ready: async () => (await files.size(part.blob)) !== undefined,
 })
 
-/** A file that has just arrived. It is stored again if another process has removed the same file meanwhile. */
+/**
+ * A file that has just arrived. It is stored again if another process has removed the same file
+ * meanwhile.
+ */
 export const arriving = (
   { hash, read, ...facts }: ArrivedPart,
   { nameOf }: Keyed,

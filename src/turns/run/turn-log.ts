@@ -63,8 +63,8 @@ export const turnLog = (first = 0) => {
       wake()
     },
     /**
-     * Items from a place on, in batches, until the turn has ended or the signal aborts. It is not a generator, which
-     * would take several promises more for each batch.
+     * Items from a place on, in batches, until the turn has ended or the signal aborts. It is not a
+     * generator, which would take several promises more for each batch.
      */
     follow(from: number, signal?: Ending): AsyncIterableIterator<readonly TurnItem[]> {
       let next = Math.max(0, from - first)

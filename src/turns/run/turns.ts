@@ -41,8 +41,8 @@ export const turns = ({ scheduler, sendTurn, cancelPausedRun, waitForPosition }:
       if (position !== undefined) await waitForPosition(position)
     },
     /**
-     * Cancels the running turn of a session and those behind it, or the paused one; false when there
-     * is none. Resolves when their ends are stored.
+     * Cancels the running turn of a session and those behind it, or the paused one; false when
+     * there is none. Resolves when their ends are stored.
      */
     cancel,
     /** See `TurnScheduler`. */
