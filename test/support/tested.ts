@@ -65,11 +65,10 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/http/checks/history-owner.ts',
     'src/app/audit.ts',
   ],
-  'test/adapters/embedded/page-guard.test.ts': [
-    'src/adapters/embedded/guarded.ts',
-    'src/adapters/embedded/page-path.ts',
-    'src/adapters/embedded/page-trust.ts',
-    'src/adapters/embedded/page.ts',
+  'test/adapters/embedded/integrity-check.test.ts': [
+    'src/adapters/embedded/damage-found.ts',
+    'src/adapters/embedded/integrity-walk.ts',
+    'src/adapters/embedded/lmdb-errors.ts',
   ],
   'test/app/later-apart.test.ts': [
     'src/adapters/embedded/parted-views.ts',
@@ -138,7 +137,6 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/transparency/tile.ts',
   ],
   'test/adapters/embedded/crash.test.ts': ['src/adapters/embedded/log.ts'],
-  'test/adapters/embedded/damage.test.ts': ['src/adapters/embedded/database-check.ts'],
   'test/adapters/embedded/keys-answers.test.ts': [
     'src/adapters/embedded/answers.ts',
     'src/adapters/embedded/key-store.ts',
