@@ -370,7 +370,6 @@ export const chatPart = (uses: Uses) => {
         }),
         sessionForkRoutes({
           forkSession: uses.writes.command(forkSessions.fork),
-          forkSessions,
           beginTurn,
           findFirstOptions: findFirstOptions({ messages, runs, runStart: start }),
           schemaFault: uses.schemas.faultOf,

@@ -1,6 +1,6 @@
 import { sessionDocumentId } from '../../projections/sessions.ts'
-import type { FindAgents } from '../caches/find-agents.ts'
 import type { AgentTurn } from '../agents/turn.ts'
+import type { FindAgents } from '../caches/find-agents.ts'
 import { runsAtOnceOf } from '../domain/plan.ts'
 import type { FindRequestId } from '../event-sourcing/find-request-id.ts'
 import type { Load } from '../event-sourcing/transactor.ts'

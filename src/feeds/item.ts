@@ -4,10 +4,12 @@ import type { Document, Views } from '../ports/views.ts'
 import { firstPart } from '../support/in-parts.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import type { PartLoads } from './part-loads.ts'
-import type { ShareItems } from './shared-items.ts'
 
 /** A change of one document, as a line of JSON: serialized once for all subscribers. */
 export type Item = { position: Position; text: string }
+
+/** Gives equal items of several feeds the same array (`shared-items.ts`). */
+export type ShareItems = (items: readonly Item[]) => readonly Item[]
 
 export type Shown = (document: Document) => Promise<Document>
 

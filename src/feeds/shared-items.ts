@@ -1,4 +1,4 @@
-import type { FeedBatch, Item } from './item.ts'
+import type { FeedBatch, Item, ShareItems } from './item.ts'
 
 /** Characters that tell items of one position apart: a change begins with its document's id. */
 const leadingCharacters = 80
@@ -18,7 +18,7 @@ const areEqual = (some: readonly Item[], others: readonly Item[]): boolean =>
  * Gives equal items of several feeds the same array, so that they are in memory once. They are
  * compared by content: what one feed may not show is never taken from another.
  */
-export const sharedItems = () => {
+export const sharedItems = (): ShareItems => {
   const known = new Map<string, WeakRef<readonly Item[]>>()
   const collected = new FinalizationRegistry<string>((name) => {
     if (known.get(name)?.deref() === undefined) known.delete(name)
@@ -34,7 +34,6 @@ export const sharedItems = () => {
     return items
   }
 }
-export type ShareItems = ReturnType<typeof sharedItems>
 
 /** The same batches with shared items. No generator: one would keep the items that it was given. */
 export const sharedBatches = (

@@ -66,15 +66,14 @@ commands decide by, with the events of those streams (for a question alone: the 
 folded from); the views that a query reads or an event of the commands changes; the workers on
 those views; and the tests of all these files.
 
-What every request passes is in none of the rows: who asks ([authenticate](../src/http/checks/authenticate.ts),
-[find-access](../src/caches/find-access.ts)), for whom ([delegate](../src/security/delegate.ts)), who pays
-([require-subscription](../src/turns/begin/require-subscription.ts)), the wait until the views have what a command
-appended ([watermarks](../src/projector/watermarks.ts)), and what is counted of it
+The rows leave out the steps of every request: authentication ([authenticate](../src/http/checks/authenticate.ts)),
+access ([find-access](../src/caches/find-access.ts)), delegation ([delegate](../src/security/delegate.ts)), payment
+([require-subscription](../src/turns/begin/require-subscription.ts)), the wait for the views
+([watermarks](../src/projector/watermarks.ts)) and the counts
 ([key-usage-meter](../src/metering/key-usage-meter.ts), [refusal-meter](../src/metering/refusal-meter.ts)).
 [event-index](../projections/event-index.ts) and [transparency](../projections/transparency.ts) (the platform’s own:
 [platform-transparency](../projections/platform-transparency.ts)) change with
-every event. What a turn appends between its message and its end is told in the rows of completions; other
-rows that touch running turns name
+every event. The rows of completions name the events of a running turn. Other rows that touch running turns name
 [turns](../src/turns/run/turns.ts).
 
 ${row('Operation', 'Route', 'Commands', 'Queries and more', 'Decides by', 'Views', 'Workers', 'Tests')}

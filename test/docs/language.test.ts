@@ -40,7 +40,9 @@ t.test('counts a decision over 500 words, and another page over 1,500', async (t
   const decision = pageFindings('docs/decisions/0014-bounds.md', text(501))
   t.strictSame(kindsOf(decision), ['decisions over 500 words'])
   t.strictSame(pageFindings('docs/architecture.md', text(1_500)), [])
-  t.strictSame(kindsOf(pageFindings('docs/architecture.md', text(1_501))), ['pages over 1,500 words'])
+  t.strictSame(kindsOf(pageFindings('docs/architecture.md', text(1_501))), [
+    'pages over 1,500 words',
+  ])
   t.strictSame(pageFindings('bench/NOTES.md', text(1_501)), [])
 })
 

@@ -5,8 +5,8 @@ import {
   agentTools,
   serversOf,
   serverViews,
-  toolViews,
   toolsOf,
+  toolViews,
 } from '../../projections/agent-tools.ts'
 import { agentEvents } from '../../src/domain/agent/events.ts'
 

@@ -137,6 +137,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/transparency/tile.ts',
   ],
   'test/adapters/embedded/crash.test.ts': ['src/adapters/embedded/log.ts'],
+  'test/adapters/embedded/damage.test.ts': ['src/adapters/embedded/record.ts'],
   'test/adapters/embedded/keys-answers.test.ts': [
     'src/adapters/embedded/answers.ts',
     'src/adapters/embedded/key-store.ts',

@@ -40,8 +40,8 @@ export const restoredLog = async (path: string, room: Room) => {
         return () => {
           for (const { events, position, text } of records) {
             const { stream = '', revision = START } = events.at(-1) ?? {}
-            log.streams.put(streamKey(stream, revision), position)
-            log.records.put(position, text)
+            void log.streams.put(streamKey(stream, revision), position)
+            void log.records.put(position, text)
           }
         }
       }
@@ -54,9 +54,9 @@ export const restoredLog = async (path: string, room: Room) => {
       checkNames(rows.map(({ key }) => key))
       const write = () => {
         for (const { key, value } of rows)
-          if (table === 'keys') log.keys.put(dataKeyKey(key), value)
-          else if (table === 'installation') log.installation.put(key, value)
-          else log[table].put(key, value.toString())
+          if (table === 'keys') void log.keys.put(dataKeyKey(key), value)
+          else if (table === 'installation') void log.installation.put(key, value)
+          else void log[table].put(key, value.toString())
       }
       await log.write({ bytes: bytesOf(rows), alone: true, prepare: () => write })
     },

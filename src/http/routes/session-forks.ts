@@ -23,8 +23,6 @@ import { turnOptions } from '../wire/turn-input.ts'
 type Uses = {
   /** Resolves when the read models show the fork. */
   forkSession: ForkSessions['fork']
-  /** For a turn, which does not wait for the read models. */
-  forkSessions: Pick<ForkSessions, 'fork'>
   beginTurn: BeginTurn
   findFirstOptions: FindFirstOptions
   schemaFault: JsonSchemas['faultOf']
@@ -75,7 +73,7 @@ const firstAgent = ({ agentId, targetAgentId }: FirstOptions): AgentChoice =>
 export const sessionForkRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { forkSession, forkSessions, beginTurn, findFirstOptions, schemaFault } = uses
+    const { forkSession, beginTurn, findFirstOptions, schemaFault } = uses
     const { requireSubscription } = uses
     const tags = ['sessions']
 

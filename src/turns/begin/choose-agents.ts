@@ -1,5 +1,5 @@
-import type { FindAgents } from '../../caches/find-agents.ts'
 import type { AgentConfig } from '../../agents/agent.ts'
+import type { FindAgents } from '../../caches/find-agents.ts'
 import { requireActive, requireCallable } from '../../domain/agent/runnable.ts'
 import type { AgentChoice } from './turn-input.ts'
 

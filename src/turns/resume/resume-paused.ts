@@ -27,4 +27,3 @@ export const resumePaused =
       log.error({ err, ...names }, 'a run could not go on')
     }
   }
-export type ResumePaused = ReturnType<typeof resumePaused>

@@ -145,7 +145,7 @@ t.test('a history is exported, verified, tampered with, and replayed', async (t)
   await falsified.write({
     bytes: text.length,
     prepare: () => () => {
-      falsified.records.put(place?.key ?? -1, text.replace(/"name":"/, '"name":"Not '))
+      void falsified.records.put(place?.key ?? -1, text.replace(/"name":"/, '"name":"Not '))
     },
   })
   await falsified.close()
