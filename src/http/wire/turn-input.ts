@@ -48,9 +48,18 @@ export const turnInput = (
   session: SessionChoice = { kind: 'id', sessionId: sent.session_id },
 ): TurnOptions & (MessageInput | ToolResultsInput) => {
   const options = turnOptions(sent, delivery)
-  const { message: text, before: history, results, after = [], ...said } = conversationOf(sent)
-  const conversation = { ...options, ...said, text, history, session }
+  const { message: text, parts, system, before: history, results, after } = conversationOf(sent)
   return results
-    ? { ...conversation, kind: 'tool_results', results, after }
-    : { ...conversation, kind: 'message' }
+    ? {
+        ...options,
+        system,
+        session,
+        kind: 'tool_results',
+        text,
+        parts,
+        history,
+        results,
+        after: after ?? [],
+      }
+    : { ...options, system, session, kind: 'message', text, parts, history }
 }

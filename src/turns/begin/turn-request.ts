@@ -66,11 +66,13 @@ const conversationOf = ({ input, session, files }: Steps) => {
 export const turnRequest = (clock: Clock, steps: Steps): TurnRequest => {
   const { input, caller, payerId, messageId, earlier, agents, session, files } = steps
   const { message, before, parts } = conversationOf(steps)
+  const { sessionId, isNewSession } = sessionIdOf(clock, caller.call, steps)
   const { agent, target } = agents
   const request: TurnRequest = {
     ...caller,
     payerId,
-    ...sessionIdOf(clock, caller.call, steps),
+    sessionId,
+    isNewSession,
     hidden: input.hidden,
     messageId,
     agent,
