@@ -2,9 +2,10 @@ import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 
 /**
  * lmdb's codes for a file that is not as it was written: page not found, wrong page type, panic,
- * other version, no data file, cursor too deep, other kind of database.
+ * other version, no data file, cursor too deep, other kind of database, and a transaction that one
+ * of these has ended.
  */
-const damage = new Set([-30_797, -30_796, -30_795, -30_794, -30_793, -30_787, -30_784])
+const damage = new Set([-30_797, -30_796, -30_795, -30_794, -30_793, -30_787, -30_784, -30_782])
 
 /** An error of lmdb as StoreDamaged or StoreUnavailable; any other as it is. */
 export const explained = (cause: unknown, file: string): unknown => {

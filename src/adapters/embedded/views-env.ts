@@ -108,7 +108,17 @@ export const openViewsEnv = async ({
     removePending(path)
     damage = undefined
   }
-  const openRoot = () => open({ path, noSync: true, overlappingSync: false, maxDbs: 4 })
+  /** Opens the file with all databases in it. Throws what lmdb says of a damaged one. */
+  const openRoot = async (): Promise<RootDatabase> => {
+    const root = open({ path, noSync: true, overlappingSync: false, maxDbs: 4 })
+    try {
+      for (const name of ['views', 'snapshots']) root.openDB({ name })
+      return root
+    } catch (error) {
+      await root.close()
+      throw error
+    }
+  }
   const listeners: ((error: StoreDamaged) => void)[] = []
   const damaged = (error: StoreDamaged) => {
     damage = error
@@ -135,11 +145,11 @@ export const openViewsEnv = async ({
   await writeMark({ boot: boot ?? 'unknown to the next process' })
   let root: RootDatabase
   try {
-    root = openRoot()
+    root = await openRoot()
   } catch (error) {
     startedEmpty = `it cannot be opened: ${error instanceof Error ? error.message : error}`
     drop()
-    root = openRoot()
+    root = await openRoot()
   }
   let renewing = false
 
@@ -163,7 +173,7 @@ export const openViewsEnv = async ({
       try {
         await root.close()
         drop()
-        root = openRoot()
+        root = await openRoot()
       } finally {
         renewing = false
       }

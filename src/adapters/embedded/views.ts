@@ -272,9 +272,11 @@ export const embeddedViews = (
         on.buffer.write()
       } catch (error) {
         // Unwritten changes are folded again from the log.
-        if (!(error instanceof StoreUnavailable)) throw error
-        on.buffer.discard()
+        if (error instanceof StoreDamaged) begin(error)
+        else if (error instanceof StoreUnavailable) on.buffer.discard()
+        else throw error
       }
+      await renewing
       closed = true
       await cleaning
       await env.close()
