@@ -3,16 +3,11 @@ import { LRUCache } from 'lru-cache'
 import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
 import type { UploadView } from '../../projections/uploads.ts'
 import { findPages } from '../../queries/find-pages.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { Embedder } from '../ports/embedder.ts'
-import type { Leases } from '../ports/leases.ts'
-import type { Log } from '../ports/log.ts'
 import { ModelFault, ModelTimeout, ModelUnavailable } from '../ports/model.ts'
-import type { View, WaitForPosition } from '../ports/views.ts'
 import { chunkIn, linesOf, saidIn } from '../rag/stored-chunks.ts'
 import { quantized, vectorBlob } from '../rag/vectors.ts'
-import type { SealedBlobs } from '../security/sealed-blobs.ts'
-import { storedUpload } from './stored-upload.ts'
+import { storedUpload, type UploadWorkerUses } from './stored-upload.ts'
 import { withLease } from './with-lease.ts'
 import { workQueue } from './work-queue.ts'
 
@@ -24,20 +19,9 @@ const most = 2
 const restMs = 15_000
 const refusedMs = 60 * 60_000
 
-type Uses = {
-  uploads: View<UploadView>
-  blobs: SealedBlobs
+type Uses = UploadWorkerUses & {
   embedder: Embedder
   followUpload: FollowUploadCommands
-  waitForPosition: WaitForPosition
-  /** Called when the lease of an upload is released: another worker may be waiting for it. */
-  onDone(organizationId: string, uploadId: string): void
-  /** The request that an upload came with, for the log. */
-  findRequestId(id: string): Promise<string | undefined>
-  leases: Leases
-  clock: Clock
-  node: string
-  log: Log
 }
 
 /**

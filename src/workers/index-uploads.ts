@@ -8,17 +8,13 @@ import type { FindUploads } from '../../queries/find-uploads.ts'
 import { latest, type Position } from '../domain/event.ts'
 import { refusalWords } from '../domain/refusal-words.ts'
 import { type Call, systemCall } from '../ports/call.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Leases } from '../ports/leases.ts'
-import type { Log } from '../ports/log.ts'
-import type { View, WaitForPosition } from '../ports/views.ts'
+import type { View } from '../ports/views.ts'
 import { type DocumentReader, ReaderClosed } from '../rag/document-reader.ts'
 import { readerVersion } from '../rag/reader-version.ts'
-import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { SealBroken } from '../security/vault.ts'
 import { sinceStored } from '../support/stopwatch.ts'
 import type { StorageQuotas } from '../turns/begin/storage-quotas.ts'
-import { damagedFile, storedUpload } from './stored-upload.ts'
+import { damagedFile, storedUpload, type UploadWorkerUses } from './stored-upload.ts'
 import { withLease } from './with-lease.ts'
 import { workQueue } from './work-queue.ts'
 
@@ -26,11 +22,9 @@ import { workQueue } from './work-queue.ts'
 const arrivalMs = 10 * 60_000
 const most = 1_000
 
-type Uses = {
-  uploads: View<UploadView>
+type Uses = UploadWorkerUses & {
   datastores: View<DataStoreView>
   findUploads: FindUploads
-  blobs: SealedBlobs
   reader: DocumentReader
   storage: Pick<StorageQuotas, 'isFull'>
   /** How many documents are read at once. */
@@ -38,17 +32,8 @@ type Uses = {
   followUpload: FollowUploadCommands
   removeDatastoreFile: RemoveDatastoreFileCommand
   clearDatastore: ClearDatastoreCommand
-  waitForPosition: WaitForPosition
   /** The position of the last event. */
   head(): Promise<Position>
-  /** Called when the work on an upload is done. */
-  onDone(organizationId: string, uploadId: string): void
-  /** The request that an upload came with, for the log. */
-  findRequestId(id: string): Promise<string | undefined>
-  leases: Leases
-  clock: Clock
-  node: string
-  log: Log
 }
 
 /**

@@ -1,15 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
 import type { UploadView } from '../../projections/uploads.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Leases } from '../ports/leases.ts'
-import type { Log } from '../ports/log.ts'
-import type { View, WaitForPosition } from '../ports/views.ts'
 import { type DocumentReader, ReaderClosed } from '../rag/document-reader.ts'
 import { readerVersion } from '../rag/reader-version.ts'
-import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { SealBroken } from '../security/vault.ts'
-import { damagedFile, storedUpload } from './stored-upload.ts'
+import { damagedFile, storedUpload, type UploadWorkerUses } from './stored-upload.ts'
 import { withLease } from './with-lease.ts'
 import { workQueue } from './work-queue.ts'
 
@@ -21,20 +16,9 @@ const restMs = 60 * 60_000
 /** What a reader finds that differs from what an earlier one found. */
 type NewChunks = { chunksBlob?: string; warnings?: string[] }
 
-type Uses = {
-  uploads: View<UploadView>
-  blobs: SealedBlobs
+type Uses = UploadWorkerUses & {
   reader: Pick<DocumentReader, 'read'>
   followUpload: Pick<FollowUploadCommands, 'reread' | 'replaceChunks' | 'fail' | 'retry'>
-  waitForPosition: WaitForPosition
-  /** Called when the work on an upload is done. */
-  onDone(organizationId: string, uploadId: string): void
-  /** The request that an upload came with, for the log. */
-  findRequestId(id: string): Promise<string | undefined>
-  leases: Leases
-  clock: Clock
-  node: string
-  log: Log
 }
 
 /**
