@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { backUp, withLog } from '../app/backup/back-up.ts'
-import { makeFile, partialOf, roomIn } from '../app/backup/backup-file.ts'
+import { diskRoom, makeFile, partialOf } from '../app/backup/backup-file.ts'
 import { erasureLines } from '../app/backup/erasures.ts'
 import { restore } from '../app/backup/restore.ts'
 import { type Config, configFrom, type Environment } from '../config.ts'
@@ -81,7 +81,7 @@ const folderOf = (file: string): string => {
 export const backup = async ({ env, say }: Asked, out: string | undefined): Promise<string> => {
   const config = embeddedConfig(env)
   const file = required(out, '--out <file>')
-  const room = roomIn(folderOf(file), config.DISK_RESERVE_MB)
+  const room = diskRoom(folderOf(file), config.DISK_RESERVE_MB)
   const { missing, ...made } = await interruptible((signal) =>
     backUp({
       dataDir: config.DATA_DIR,
@@ -119,7 +119,7 @@ export const restored = async (
       file,
       dataDir,
       erasures,
-      room: roomIn(dataDir, config.DISK_RESERVE_MB),
+      room: diskRoom(dataDir, config.DISK_RESERVE_MB),
       progress: steps(say),
       signal,
     }),

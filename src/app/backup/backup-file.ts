@@ -215,7 +215,7 @@ export const backupReader = async (file: FileHandle, path: string) => {
 export type BackupReader = Awaited<ReturnType<typeof backupReader>>
 
 /** Room on the disk of a folder, which exists once this is asked, besides its reserve. */
-export const roomIn = (folder: string, reserveMb: number | undefined): Room => {
+export const diskRoom = (folder: string, reserveMb: number | undefined): Room => {
   const reserve = reserveMb && reserveMb * 1_048_576
   let room: Room | undefined
   return (bytes) => {

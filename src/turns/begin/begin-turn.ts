@@ -14,7 +14,7 @@ import type { Kept } from '../run/live-turns.ts'
 import type { Turns } from '../run/turns.ts'
 import type { LiveTurn, TurnRequest } from '../turn.ts'
 import { type ChosenAgents, chooseAgents } from './choose-agents.ts'
-import { type EarlierTurn, findEarlierTurn, type Repetition } from './find-earlier-turn.ts'
+import { findEarlierTurn, type Repetition } from './find-earlier-turn.ts'
 import { locateSession } from './locate-session.ts'
 import type { ReceiveParts } from './receive-parts.ts'
 import type { RequireSubscription } from './require-subscription.ts'
@@ -67,12 +67,8 @@ export const beginTurn = (uses: BeginTurnUses) => {
     if (target) warmAgents.used(call.organizationId, viewer.userId, target.agentId)
   }
 
-  /** Once this attempt is closed, another one may continue its failed run. */
-  const requireOpen = async (
-    { isClosed }: Extract<EarlierTurn, { failed: unknown }>,
-    { files }: TurnRequest,
-  ): Promise<void> => {
-    if (!isClosed()) return
+  /** This attempt is closed: another one may continue its failed run. */
+  const refuseClosed = async ({ files }: TurnRequest): Promise<never> => {
     await files?.discard?.()
     throw refusal('service_unavailable')
   }
@@ -101,7 +97,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
     const steps = { input, caller, payerId, messageId, earlier, agents, session, files }
     const request = turnRequest(clock, steps)
     keepWarm(request, agents)
-    await requireOpen(earlier, request)
+    if (earlier.isClosed()) return refuseClosed(request)
     const runsAtOnce = runsAtOnceOf(client.access.plan)
     const { delivery } = input
     const background = delivery === 'background'
