@@ -6,7 +6,7 @@ import { takeClosedMark } from './data-file.ts'
 import { isInFormat, noteFormat } from './folder-format.ts'
 import { streamKey } from './index-key.ts'
 import { type CheckOptions, checkIntegrity } from './integrity-check.ts'
-import { keyEncoder } from './key-encoder.ts'
+import { keyEncoder, storedPosition } from './key-encoder.ts'
 import { checksummed, lastEventOf } from './record.ts'
 
 const format = 2
@@ -47,12 +47,12 @@ export const environmentIn = (path: string, readOnly: boolean): LogEnvironment =
   })
   const text = { encoder: checksummed, keyEncoder, cache: false } as const
   const binary = { encoding: 'binary', keyEncoder } as const
-  const ordered = { encoding: 'ordered-binary', keyEncoder } as const
+  const position = { encoder: storedPosition, keyEncoder, cache: false } as const
   return {
     file: join(path, 'data.mdb'),
     root,
     records: root.openDB('records', text),
-    streams: root.openDB('streams', ordered),
+    streams: root.openDB('streams', position),
     keys: root.openDB('keys', binary),
     installation: root.openDB('installation', binary),
     answers: root.openDB('answers', text),

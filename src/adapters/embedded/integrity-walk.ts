@@ -1,11 +1,11 @@
 import { statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
-import { readKey } from 'ordered-binary'
 import { streamKey } from './index-key.ts'
 import type { FileKind, WalkLine } from './integrity-check.ts'
-import { encoded } from './key-encoder.ts'
+import { encoded, storedPosition } from './key-encoder.ts'
 import { checksummed, isSound, lastEventOf } from './record.ts'
+import { readStored } from './stored-key.ts'
 
 /**
  * The main program of a process that reads every key and value of a data file, and tells on
@@ -31,13 +31,9 @@ const fail = (fault: string): never => {
 
 const whole = { decode: (bytes: Uint8Array, { end = bytes.length } = {}) => isSound(bytes, end) }
 
-const ordered = {
-  decode: (bytes: Buffer, { end = bytes.length } = {}) => readKey(bytes, 0, end),
-}
-
 const encoderOf = (name: string) => {
   if (name === 'records') return checksummed
-  if (name === 'streams') return ordered
+  if (name === 'streams') return storedPosition
   return kind === 'log' && plain.includes(name) ? { decode: () => true } : whole
 }
 
@@ -82,7 +78,7 @@ const check = () => {
       if (now.entries % often === 0) tell()
       if (Buffer.compare(before, key) >= 0) fail('its keys are out of order')
       if (!database.doesExist(key)) fail('a key is not found where it belongs')
-      const position = name === 'records' ? Number(readKey(key, 0, key.length)) : undefined
+      const position = name === 'records' ? Number(readStored(key, 0, key.length)) : undefined
       if (value === undefined || value === false) tell({ position, damaged: true })
       else if (position !== undefined) checkRecord(position, String(value))
       now = { database: name, entries: now.entries + 1, total, position }

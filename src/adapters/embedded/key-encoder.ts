@@ -81,6 +81,15 @@ export const encoded = (key: Key): Encoded => {
   return result
 }
 
+/** The position of a record as a value. Damaged bytes decode as any key, or not (UnreadableKey). */
+export const storedPosition = {
+  encode(position: number): Buffer {
+    const { bytes, length } = encoded(position)
+    return Buffer.from(bytes.subarray(0, length))
+  },
+  decode: (bytes: Buffer, { end = bytes.length } = {}) => readStored(bytes, 0, end),
+}
+
 /** lmdb keeps its buffers of keys as words too. */
 type KeyBuffer = Buffer & { uint32?: Uint32Array }
 

@@ -1,5 +1,6 @@
 import type { Key } from 'lmdb'
 import { readKey } from 'ordered-binary'
+import { UnreadableKey } from './lmdb-errors.ts'
 
 /** Between the parts of a key. */
 const separator = 0
@@ -22,10 +23,21 @@ const lastFrom = (source: Buffer, start: number, end: number): number => {
   return isPlain && at - 1 > start && source[at - 2] !== escaping ? at : -1
 }
 
-/** A key as it is stored; while only last parts are asked for, that part alone where it is plain text. */
+const readWhole = (source: Buffer, start: number, end: number): Key => {
+  try {
+    return readKey(source, start, end) as Key
+  } catch (cause) {
+    throw new UnreadableKey(`damaged key: ${cause}`, { cause })
+  }
+}
+
+/**
+ * A key as it is stored; while only last parts are asked for, that part alone where it is plain
+ * text. @throws UnreadableKey
+ */
 export const readStored = (source: Buffer, start: number, end: number): Key => {
   const from = lastOnly ? lastFrom(source, start, end) : -1
-  return from < 0 ? (readKey(source, start, end) as Key) : source.toString('latin1', from, end)
+  return from < 0 ? readWhole(source, start, end) : source.toString('latin1', from, end)
 }
 
 /** The last part of a key; of an entry's, the id of its document. */

@@ -53,10 +53,11 @@ export const openStoredLog = (path: string) => {
 
   /** @throws StoreDamaged where the record is not whole, or not in its stream behind those before it */
   const recordAt = (position: number, text: string | undefined, before: number): StoredRecord => {
-    const events = text === undefined ? [] : eventsOf(text, position)
+    const isRead = text !== undefined && Number.isSafeInteger(position)
+    const events = isRead ? eventsOf(text, position) : []
     const [first] = events
     const last = events.at(-1)
-    if (text === undefined || !first || !last || first.position <= before)
+    if (!isRead || !first || !last || first.position <= before)
       throw damaged(`damaged at position ${position}`)
     const { stream, revision } = first
     if (streams.get(streamKey(stream, last.revision)) !== position)
