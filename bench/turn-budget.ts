@@ -5,7 +5,7 @@ import type { TurnCount } from './counting/turn-counts.ts'
  * own, with the offline model (docs/performance.md#budget-of-a-turn).
  */
 export const turnBudget: Readonly<Record<TurnCount, number>> = {
-  bytes: 300_000,
+  bytes: 275_000,
   events: 10,
   logCommits: 2.3,
   logPuts: 12,
@@ -17,7 +17,7 @@ export const turnBudget: Readonly<Record<TurnCount, number>> = {
   stringifies: 2.5,
   hashes: 2.6,
   ciphers: 3.2,
-  promises: 370,
+  promises: 310,
   subscriptions: 12.5,
   hops: 45,
   timers: 11,
@@ -29,10 +29,10 @@ export const turnBudget: Readonly<Record<TurnCount, number>> = {
  */
 export const providerBudget: Readonly<Record<TurnCount, number>> = {
   ...turnBudget,
-  bytes: 325_000,
+  bytes: 300_000,
   parses: 6.3,
   stringifies: 3.5,
-  promises: 380,
+  promises: 310,
   subscriptions: 15,
   hops: 50,
   timers: 20,

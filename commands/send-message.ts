@@ -8,16 +8,15 @@ import type { Transactor } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { settleClosed } from './settle-closed.ts'
 
-type RequestRecord = Pick<Send, 'request' | 'before' | 'kept' | 'parts' | 'echo'>
+/** What the session's key seals: the text or the results, and what a resume needs of the request. */
+export type SealedMessage = Pick<Send, 'content' | 'request' | 'before' | 'kept' | 'parts' | 'echo'>
 
-export type SendMessage = Omit<Send, 'content' | keyof RequestRecord> & {
+export type SendMessage = Omit<Send, keyof SealedMessage> & {
   sessionId: string
   /** The session's id was made for this message. */
   isNew?: boolean
-  /** Seals the text or the results once the credits are reserved. */
-  content: () => Promise<Send['content']>
-  /** Seals the files of the message, and what a resume needs of the request, after the content. */
-  keep?: () => Promise<RequestRecord>
+  /** Called once the credits are reserved. */
+  seal: () => Promise<SealedMessage>
   /** Micro-credits held back until the run is settled. */
   reserve: number
 }
@@ -61,9 +60,7 @@ export const sendMessage = ({ begin, load, transact }: Transactor) => {
       throw error
     }
     try {
-      const content = await message.content()
-      const requestRecord = await message.keep?.()
-      const decideOn = decideSend({ ...message, ...requestRecord, content })
+      const decideOn = decideSend({ ...message, ...(await message.seal()) })
       let payerBefore: string | undefined
       const decide = (state: Session) => {
         payerBefore = state.running?.payerId

@@ -116,26 +116,16 @@ export const appendDecisions = (options: Options) => {
   }
 
   /** `retry`: the events are decided again, on what another process wrote. */
-  type Stored = 'stored' | 'retry' | 'one by one' | 'refused'
+  type Next = 'retry' | 'one by one' | 'refused'
 
-  /** Stores the events of a batch, or says what becomes of it. */
-  const storeBatch = async (
+  /** What becomes of a batch that was not stored. */
+  const afterFailure = (
     stream: AnyStream,
     cached: CachedStream,
     batch: readonly PendingDecision[],
-    events: Parameters<EventStore['append']>[2],
-    at: string,
+    failure: unknown,
     isLast: boolean,
-  ): Promise<Stored> => {
-    // Where others write too, a decision may have to be made again until it is stored.
-    if (!shared) stand(batch)
-    const failed = events.length > 0 ? await append(stream, cached, events, at) : undefined
-    if (!failed) {
-      if (shared) stand(batch)
-      tellStored(batch, cached, at)
-      return 'stored'
-    }
-    const { failure } = failed
+  ): Next => {
     // Together they are too large for one append; one at a time they may not be.
     if (failure instanceof AppendTooLarge && batch.length > 1) return 'one by one'
     if (failure instanceof RevisionConflict && !isLast) return 'retry'
@@ -167,10 +157,18 @@ export const appendDecisions = (options: Options) => {
         continue
       }
       batch = accepted(batch, log)
+      // Where others write too, a decision may have to be made again until it is stored.
+      if (!shared) stand(batch)
+      const failed = events.length > 0 ? await append(stream, cached, events, at) : undefined
+      if (!failed) {
+        if (shared) stand(batch)
+        tellStored(batch, cached, at)
+        return none
+      }
       const isLast = attempt >= maxAttempts
-      const stored = await storeBatch(stream, cached, batch, events, at, isLast)
-      if (stored === 'one by one') return batch
-      if (stored !== 'retry' || !(await isReadFor(batch, stream, cached))) return none
+      const next = afterFailure(stream, cached, batch, failed.failure, isLast)
+      if (next === 'one by one') return batch
+      if (next === 'refused' || !(await isReadFor(batch, stream, cached))) return none
       current = true
     }
     return none

@@ -40,20 +40,20 @@ const idsIn = ({ steps, groups }: RoutedBatch): string[] => {
   return ids
 }
 
-const fetched = async (
-  { idsOf, load }: ProjectionStore,
-  { name }: AnyProjection,
-  routed: RoutedBatch,
-): Promise<ReadonlyMap<string, Document>> => {
-  const { steps } = routed
-  for (let n = 0; n < steps.length; n++) {
-    const { clear, marks } = steps[n] as RoutedEvent
-    if (clear) clear.stored = await idsOf(name, clear.index, clear.equals)
+const isByValues = ({ clear, marks }: RoutedEvent): boolean =>
+  clear !== undefined || marks?.stream !== undefined
+
+/** Finds the ids of documents that steps name by their values. */
+const findIds = async (
+  { idsOf }: ProjectionStore,
+  view: string,
+  steps: readonly RoutedEvent[],
+): Promise<void> => {
+  for (const { clear, marks } of steps) {
+    if (clear) clear.stored = await idsOf(view, clear.index, clear.equals)
     const stream = marks?.stream
-    if (stream) stream.stored = await idsOf(name, stream.index, stream.equals)
+    if (stream) stream.stored = await idsOf(view, stream.index, stream.equals)
   }
-  const ids = idsIn(routed)
-  return ids.length > 0 ? load(name, ids) : noDocuments
 }
 
 /** Folds what concerns one projection. */
@@ -67,7 +67,9 @@ const outcome = async (
   const { steps } = routed
   const view = projection.name
   try {
-    const stored = await fetched(projectionStore, projection, routed)
+    if (steps.some(isByValues)) await findIds(projectionStore, view, steps)
+    const ids = idsIn(routed)
+    const stored = ids.length > 0 ? await projectionStore.load(view, ids) : noDocuments
     const { changes, done, error = routed.error } = folded(projection, routed, stored)
     if (!error) return { cursor, view, changes, position: batch.position }
     const failed = steps[done]?.event.position ?? routed.failed

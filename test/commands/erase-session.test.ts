@@ -11,7 +11,7 @@ await credited()
 t.test('its texts can be read nowhere again', async (t) => {
   const key = sessionKey('org-1', 'session-1')
   const text = await vault.seal(key, 'a secret')
-  await sendMessage(message({ content: async () => text }), call)
+  await sendMessage(message({ seal: async () => ({ content: text }) }), call)
   const end = { sessionId: 'session-1', payerId: 'user-1', steps: [], end: failed('run-1') }
   await endRun(end, call)
   const asked = { sessionId: 'session-1', userId: 'user-1' }

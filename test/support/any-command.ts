@@ -327,10 +327,7 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
       reserve: z.number(),
     }),
     run: ({ sendMessage }, { content, request, before, kept, parts, ...args }, call) =>
-      sendMessage(
-        { ...args, content: () => content, keep: () => ({ request, before, kept, parts }) },
-        call,
-      ),
+      sendMessage({ ...args, seal: () => ({ content, request, before, kept, parts }) }, call),
   },
   setSubscription: plain(
     'setSubscription',

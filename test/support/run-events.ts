@@ -10,7 +10,7 @@ export const message = (change: Partial<SendMessage> = {}): SendMessage => ({
   hidden: undefined,
   messageId: 'message-1',
   runId: 'run-1',
-  content: async () => ({ $sealed: 'session:org-1/session-1', box: 'Hi' }),
+  seal: async () => ({ content: { $sealed: 'session:org-1/session-1', box: 'Hi' } }),
   agentId: 'agent-1',
   agent: 'Orchestrator',
   node: 'node-1',

@@ -88,7 +88,7 @@ const withRun = async (t: Test) => {
         hidden: undefined,
         messageId: `message of ${runId}`,
         runId,
-        content: async () => ({ $sealed: 'session:org-1/session-1', box: '' }),
+        seal: async () => ({ content: { $sealed: 'session:org-1/session-1', box: '' } }),
         agentId: 'agent-1',
         agent: 'Orchestrator',
         node,

@@ -1,11 +1,12 @@
+import type { SealedMessage } from '../../../commands/send-message.ts'
 import { refusal } from '../../domain/refusal.ts'
-import type { Send } from '../../domain/session/send.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { KeyDestroyed } from '../../ports/keys.ts'
 import { type Keyed, sessionKey, type Vault } from '../../security/vault.ts'
 import { sealedResults } from '../run/client-calls.ts'
 import type { TurnRequest } from '../turn.ts'
-import { type StoredRequest, storedRequest } from './stored-request.ts'
+import type { StoredFiles } from './store-files.ts'
+import { storedRequest } from './stored-request.ts'
 
 type Uses = { vault: Pick<Vault, 'keyed'>; clock: Pick<Clock, 'id'> }
 
@@ -30,16 +31,19 @@ export const sealedRequest = ({ vault, clock }: Uses) => {
 
   return {
     keyOf,
-    /** The user's message, or the client's results. */
-    async contentOf(request: TurnRequest): Promise<Send['content']> {
+    /**
+     * The user's message, or the client's results, and the parts of the request that a resumed run
+     * needs. `files` are stored in between.
+     */
+    async seal(request: TurnRequest, files?: Pick<StoredFiles, 'put'>): Promise<SealedMessage> {
       const { results, message, messageId } = request
       const key = await keyOf(request)
-      if (!results) return key.seal(message)
-      return sealedResults(key, results, (n) => (n === 0 ? messageId : clock.id()))
+      const content = results
+        ? await sealedResults(key, results, (n) => (n === 0 ? messageId : clock.id()))
+        : key.seal(message)
+      if (files) await files.put().catch(unlessErased)
+      return { content, ...storedRequest(request, key) }
     },
-    /** The parts of the request that a resumed run needs. */
-    storedOf: async (request: TurnRequest): Promise<StoredRequest> =>
-      storedRequest(request, await keyOf(request)),
   }
 }
 

@@ -1,4 +1,9 @@
-import type { SendMessage, SendMessageCommand, Sent } from '../../../commands/send-message.ts'
+import type {
+  SealedMessage,
+  SendMessage,
+  SendMessageCommand,
+  Sent,
+} from '../../../commands/send-message.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { isUnstorable } from '../../event-sourcing/check-events.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -13,9 +18,8 @@ import type { TurnRequest } from '../turn.ts'
 import { limitsOf } from '../turn.ts'
 import { expectedCost } from './expected-cost.ts'
 import type { ArrivedPart } from './receive-parts.ts'
-import { type SealedRequest, unlessErased } from './sealed-request.ts'
-import { storedFiles } from './store-files.ts'
-import type { StoredRequest } from './stored-request.ts'
+import type { SealedRequest } from './sealed-request.ts'
+import { type StoredFiles, storedFiles } from './store-files.ts'
 
 /** Characters of a request's messages beyond which it gets an iteration of the event loop. */
 const largeText = 262_144
@@ -30,14 +34,13 @@ export type StartRunUses = {
   log: Pick<Log, 'error'>
 }
 
-/** Large texts are counted, sealed and stored one request at a time, not many at once. */
-const pauseFor = (request: TurnRequest): Promise<void> | undefined => {
-  const { message, before, system, results } = request
+/** Characters of all messages of a request. */
+const textLength = ({ message, before, system, results }: TurnRequest): number => {
   let { length } = message
   for (const { content } of system) length += content.length
   for (const { content } of before) length += content.length
   for (const { content } of results ?? []) length += content.length
-  return length > largeText ? yieldToEventLoop() : undefined
+  return length
 }
 
 /**
@@ -47,9 +50,15 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
   const { sendMessage, blobs, node, sealed } = uses
   const costOf = expectedCost(uses)
 
-  type Keep = () => Promise<StoredRequest>
+  /** Seals what is stored. @throws rate_limit_exceeded where a queued run cannot be stored whole */
+  const seal = async (request: TurnRequest, files?: StoredFiles): Promise<SealedMessage> => {
+    const message = await sealed.seal(request, files)
+    if (request.queued && message.kept === false)
+      throw tooManyRuns(request.queued.runsAtOnce, uses.clock.now())
+    return message
+  }
 
-  const send = (request: TurnRequest, runId: string, keep: Keep): Promise<Sent> => {
+  const send = (request: TurnRequest, runId: string, files?: StoredFiles): Promise<Sent> => {
     const { call, viewer, sessionId, hidden, agent, messageId, payerId } = request
     const { follows, isNewSession = false } = request
     const message: SendMessage = {
@@ -60,13 +69,12 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
       hidden,
       messageId,
       runId,
-      content: () => sealed.contentOf(request),
+      seal: () => seal(request, files),
       agentId: agent.agentId,
       agent: agent.name,
       node,
       payerId,
       reserve: costOf(request),
-      keep,
     }
     const limits = limitsOf(request)
     if (request.askAgain) message.askAgain = true
@@ -76,47 +84,21 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
     return sendMessage(message, call)
   }
 
-  const sendLarge = async (
-    request: TurnRequest,
-    runId: string,
-    keep: Keep,
-    pause: Promise<void> | undefined,
-  ): Promise<Sent> => {
-    if (pause) await pause
-    const sent = await send(request, runId, keep)
-    if (pause || isLarge(sent.session)) await yieldToEventLoop()
+  /** Large texts are counted, sealed and stored one request at a time, not many at once. */
+  const start = async (request: TurnRequest, runId: string, files?: StoredFiles): Promise<Sent> => {
+    const hasLargeText = textLength(request) > largeText
+    if (hasLargeText) await yieldToEventLoop()
+    const sent = await send(request, runId, files)
+    if (hasLargeText || (request.results && isLarge(sent.session))) await yieldToEventLoop()
     return sent
-  }
-
-  /** Of a queued run, all is stored before the request is dropped. @throws rate_limit_exceeded */
-  const storedOf = async (request: TurnRequest): Promise<StoredRequest> => {
-    const stored = await sealed.storedOf(request)
-    if (request.queued && stored.kept === false)
-      throw tooManyRuns(request.queued.runsAtOnce, uses.clock.now())
-    return stored
-  }
-
-  const start = (
-    request: TurnRequest,
-    runId: string,
-    keep: Keep = () => storedOf(request),
-  ): Promise<Sent> => {
-    const pause = pauseFor(request)
-    return pause || request.results
-      ? sendLarge(request, runId, keep, pause)
-      : send(request, runId, keep)
   }
 
   /** Removes the files again where the message was surely not stored. */
   const withFiles = async (request: TurnRequest, runId: string, parts: readonly ArrivedPart[]) => {
     const { call, sessionId } = request
     const files = storedFiles(parts, blobs.under(sessionKey(call.organizationId, sessionId)))
-    const keep = async () => {
-      await files.put().catch(unlessErased)
-      return storedOf(request)
-    }
     try {
-      return await start(request, runId, keep)
+      return await start(request, runId, files)
     } catch (error) {
       const isRefused = error instanceof Refusal || isUnstorable(error)
       if (isRefused) await files.remove().catch(() => undefined)
@@ -125,7 +107,7 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
   }
 
   /** @throws Refusal */
-  return async (request: TurnRequest, runId: string): Promise<Sent> =>
+  return (request: TurnRequest, runId: string): Promise<Sent> =>
     request.files ? withFiles(request, runId, request.files.parts) : start(request, runId)
 }
 

@@ -28,3 +28,5 @@ export const storedFiles = (parts: readonly ArrivedPart[], files: KeyedBlobs) =>
     },
   }
 }
+
+export type StoredFiles = ReturnType<typeof storedFiles>

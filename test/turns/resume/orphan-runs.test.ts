@@ -84,7 +84,7 @@ const withOrphans = async (t: Test, { patienceMs = forEver } = {}) => {
         hidden: undefined,
         messageId: `message of ${runId}`,
         runId,
-        content: async () => ({ $sealed: `session:org-1/${runId}`, box: '' }),
+        seal: async () => ({ content: { $sealed: `session:org-1/${runId}`, box: '' } }),
         agentId: 'agent-1',
         agent: 'Orchestrator',
         node: 'node-1',
