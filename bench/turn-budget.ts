@@ -32,7 +32,6 @@ export const providerBudget: Readonly<Record<TurnCount, number>> = {
   bytes: 300_000,
   parses: 6.3,
   stringifies: 3.5,
-  promises: 310,
   subscriptions: 15,
   hops: 50,
   timers: 20,
