@@ -74,6 +74,12 @@ type Options = {
 /** A cold read over more events than this leaves a snapshot behind. */
 const snapshotAfter = 500
 
+/**
+ * A snapshot is written and read in one go, so a larger state has none: its events are read again,
+ * a batch at a time. In characters.
+ */
+const largestSnapshot = 1_000_000
+
 /** The size of a cached stream besides its state, in characters. */
 const bareStream = 500
 
@@ -132,6 +138,8 @@ const foldingPast = (
   }
 }
 
+const weightOf = ({ weigh }: AnyStream['aggregate'], state: unknown): number => weigh?.(state) ?? 0
+
 /**
  * Streams' states by revision: those being decided on, and those used last while there is room. One
  * more decision costs the same on a stream of any length.
@@ -177,7 +185,8 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
       if (last) ({ revision, position } = last)
     }
     Object.assign(cached, { state, revision, position, known: true, unreadable })
-    if (revision - start > snapshotAfter && !unreadable)
+    const isLarge = weightOf(aggregate, state) > largestSnapshot
+    if (revision - start > snapshotAfter && !unreadable && !isLarge)
       await snapshots.put(name, { revision, version, state })
   }
 
@@ -219,7 +228,7 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
     /** Nothing waits for the stream any more: it stays cached while there is room. */
     release({ aggregate, name }: AnyStream, cached: CachedStream): void {
       cached.busy = false
-      const size = bareStream + (aggregate.weigh?.(cached.state) ?? 0)
+      const size = bareStream + weightOf(aggregate, cached.state)
       if (!pinned.delete(name) && size === cached.size) return
       cached.size = size
       // Set over itself, a value would keep its size of before.

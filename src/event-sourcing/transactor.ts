@@ -42,6 +42,9 @@ type Options = {
   keep?: number
 }
 
+/** Holds the largest organization: 1,000 agents of 100,000 characters. */
+const usualKeep = 128_000_000
+
 const ignored = (): void => undefined
 const notMade: Decided = []
 
@@ -73,7 +76,7 @@ const pending = <State>(decide: (state: State) => Decided, call: Call): PendingD
  * everything in that append is decided again on what it wrote.
  */
 export const transactor = (options: Options) => {
-  const { store, snapshots, clock, shared = false, keep = 64_000_000 } = options
+  const { store, snapshots, clock, shared = false, keep = usualKeep } = options
   const { times = appendTimes(clock), appends = watchedAppends(), log = silent } = options
   const cache = streamCache({ store, snapshots, keep })
   const serve = appendDecisions({ store, cache, clock, times, appends, log, shared })

@@ -140,6 +140,26 @@ t.test('a stream with an unreadable event leaves no snapshot that would hide it'
   t.strictSame([...kept.keys()], ['counter-two'])
 })
 
+t.test('a state is kept as a snapshot up to 1,000,000 characters', async (t) => {
+  const { started, store, kept } = await opened(t)
+  const write = (stream: string, texts: readonly string[]) =>
+    store.append(
+      stream,
+      'any',
+      texts.map((data) => ({ id: randomUUID(), type: 'Written', data, metadata })),
+    )
+  const short = Array.from({ length: 600 }, () => 'x')
+  const sizes = { fitting: 1_000_000, large: 1_000_001 }
+  const { load } = started()
+  for (const [name, size] of Object.entries(sizes)) {
+    const stream = streamOf(text, 'org-1', name)
+    await write(stream.name, short)
+    await write(stream.name, ['x'.repeat(size)])
+    t.equal((await load(stream)).state.length, size)
+  }
+  t.strictSame([...kept.keys()], [streamOf(text, 'org-1', 'fitting').name])
+})
+
 t.test('metadata that cannot be read makes a stream unreadable too', async (t) => {
   const { started, store } = await opened(t)
   const one = platformStreamOf(counter, 'one')

@@ -8,38 +8,40 @@ export type Agents = Readonly<Record<string, AgentConfiguration>>
 
 /**
  * All agents of an organization: one stream, since who runs whom is decided on all of them. A cycle
- * that two changes would make together is refused to the second.
+ * that two changes would make together is refused to the second. `sizes`: by agent, in characters
+ * of its JSON.
  */
-export type OrganizationAgents = { agents: Agents }
+export type OrganizationAgents = { agents: Agents; sizes: Readonly<Record<string, number>> }
 
-/** Roughly what an agent takes besides its instruction and tools, and what one tool takes. */
-const bareAgent = 500
-const bareTool = 500
+/** The state with a new or changed agent. */
+const withAgent = (
+  { agents, sizes }: OrganizationAgents,
+  agentId: string,
+  agent: AgentConfiguration,
+): OrganizationAgents => ({
+  agents: { ...agents, [agentId]: agent },
+  sizes: { ...sizes, [agentId]: JSON.stringify(agent).length },
+})
 
 export const organizationAgents: Aggregate<OrganizationAgents, typeof agentEvents> = {
   category: 'squad',
   events: agentEvents,
-  initial: { agents: {} },
-  stateVersion: 2,
+  initial: { agents: {}, sizes: {} },
+  stateVersion: 3,
   evolve: {
-    AgentCreated: ({ agents }, { agentId, ...configuration }) => ({
-      agents: { ...agents, [agentId]: configuration },
-    }),
+    AgentCreated: (state, { agentId, ...configuration }) =>
+      withAgent(state, agentId, configuration),
     AgentChanged: (state, { agentId, ...change }) => {
       const before = agentIn(state.agents, agentId)
-      return before ? { agents: { ...state.agents, [agentId]: changed(before, change) } } : state
+      return before ? withAgent(state, agentId, changed(before, change)) : state
     },
-    AgentDeleted: ({ agents }, { agentId }) => {
-      const { [agentId]: _, ...others } = agents
-      return { agents: others }
+    AgentDeleted: ({ agents, sizes }, { agentId }) => {
+      const { [agentId]: _, ...otherAgents } = agents
+      const { [agentId]: __, ...otherSizes } = sizes
+      return { agents: otherAgents, sizes: otherSizes }
     },
   },
-  weigh: ({ agents }) =>
-    Object.values(agents).reduce(
-      (sum, { instruction, tools }) =>
-        sum + bareAgent + instruction.length + bareTool * tools.length,
-      0,
-    ),
+  weigh: ({ sizes }) => Object.values(sizes).reduce((sum, size) => sum + size, 0),
 }
 
 /** The stream of an organization's agents: `squad-<id>_<id>`. */

@@ -33,7 +33,7 @@ declare module 'fastify' {
  * One that arrives too slowly ends its connection.
  */
 export const bodyRoom = ({
-  bytes: room = 25_165_824,
+  bytes: room = 16_777_216,
   bytesOfOne = 14_680_064,
   arriveMs = 120_000,
 }: Bounds = {}): preParsingHookHandler => {

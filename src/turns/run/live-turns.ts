@@ -8,7 +8,7 @@ import type { LiveTurn } from '../turn.ts'
  * (docs/contract/streaming.md#following-a-turn-again), and how much.
  */
 const keptMs = 600_000
-const keptCharacters = 64_000_000
+const keptCharacters = 32_000_000
 
 /** Whether a turn can be read again after its end; also after a refusal while it waited. */
 export type Kept = boolean | 'refusal too'

@@ -47,7 +47,7 @@ const start: Decide[] = ids.toReversed().map((id, n) => {
 })
 
 /** The longest way down, walked without a memory of what was counted; endless for a cycle. */
-const deepest = ({ agents }: OrganizationAgents, id: string, steps = 0): number => {
+const deepest = ({ agents }: Pick<OrganizationAgents, 'agents'>, id: string, steps = 0): number => {
   if (steps > ids.length) return Number.POSITIVE_INFINITY
   const below = agents[id]?.subAgents ?? []
   return 1 + Math.max(0, ...below.map((next) => deepest({ agents }, next, steps + 1)))

@@ -1,14 +1,28 @@
 import t from 'tap'
 import { organizationAgents } from '../../../src/domain/agent/organization-agents.ts'
+import { evolved } from '../../../src/domain/aggregate.ts'
 import { configured } from '../../support/configured.ts'
 
-t.test('agents weigh 500, their instruction, and 500 for each tool', async (t) => {
-  const { weigh } = organizationAgents
-  const agent = (name: string, instruction: string) => configured(name, { instruction })
-  const one = agent('One', 'x'.repeat(1_000))
-  const tools = [{ type: 'rag_search' }, { type: 'rag_search' }] as unknown as typeof one.tools
-  t.equal(weigh?.({ agents: {} }), 0)
-  t.equal(weigh?.({ agents: { one } }), 1_500)
-  t.equal(weigh?.({ agents: { one: { ...one, tools } } }), 2_500)
-  t.equal(weigh?.({ agents: { one, two: agent('Two', 'xy') } }), 2_002)
+t.test('agents weigh the characters of their JSON, as last changed', async (t) => {
+  const large = { type: 'api_call', description: 'x'.repeat(90_000) }
+  const first = configured('First', { instruction: 'x'.repeat(1_000) })
+  const second = { ...first, name: 'Second', tools: [large] as unknown as typeof first.tools }
+  const created = [
+    { type: 'AgentCreated' as const, data: { agentId: 'a', ...first } },
+    { type: 'AgentCreated' as const, data: { agentId: 'b', ...second } },
+  ]
+  const { initial } = organizationAgents
+  const weightAfter = (
+    events: Parameters<typeof evolved<typeof initial, typeof organizationAgents.events>>[2],
+  ) => organizationAgents.weigh?.(evolved(organizationAgents, initial, events))
+  const [one, two] = [first, second].map((agent) => JSON.stringify(agent).length) as [
+    number,
+    number,
+  ]
+  t.equal(weightAfter([]), 0)
+  t.equal(weightAfter(created), one + two)
+  t.ok(two > 90_000, 'tools count in full')
+  const shorter = { type: 'AgentChanged' as const, data: { agentId: 'a', instruction: 'xy' } }
+  t.equal(weightAfter([...created, shorter]), one + two - 998)
+  t.equal(weightAfter([...created, { type: 'AgentDeleted', data: { agentId: 'b' } }]), one)
 })

