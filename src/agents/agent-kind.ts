@@ -49,8 +49,8 @@ export type AgentKind = (
 export type RuntimePorts = {
   models: Models
   clock: Clock
-  /** The tools an agent may use in a turn; its MCP servers may have to be asked. */
-  toolsOf(agent: AgentConfig, turn: AgentTurn): readonly Tool[] | Promise<readonly Tool[]>
+  /** The tools an agent may use in a turn: at once, unless its MCP servers list theirs. */
+  toolsOf(agent: AgentConfig, turn: AgentTurn): Observable<readonly Tool[]>
   /** Why a text does not fit a JSON Schema. */
   textMisfitOf: JsonSchemas['textMisfitOf']
 }

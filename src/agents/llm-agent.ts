@@ -46,8 +46,8 @@ const offerOf = (
   const specs: ToolSpec[] = tools.map(({ spec }) => spec)
   if (below.length > 0) specs.push(transferSpec(below))
   if (!client) return specs.length === 0 ? noOffer : { tools: specs }
-  const taken = client.specs.find(({ name }) => specs.some((spec) => spec.name === name))
-  if (taken) throw new ToolNameTaken(taken.name)
+  const conflict = client.specs.find(({ name }) => specs.some((spec) => spec.name === name))
+  if (conflict) throw new ToolNameTaken(conflict.name)
   specs.push(...client.specs)
   return {
     tools: specs,
@@ -191,21 +191,21 @@ const checkFormat = (
   relayed(checked, to, { next, complete: () => undefined })
 }
 
-/** Makes the calls of an answer, then asks again or leaves. `whole` is the agent's text so far. */
-const followCalls = (conversation: Conversation, round: Round, whole: string): void => {
+/** Makes the calls of an answer, then asks again or leaves. `text` is the agent's text so far. */
+const followCalls = (conversation: Conversation, round: Round, text: string): void => {
   const { agent, runtime, tools, below, opening, earlier, format, resume } = conversation
   const { n, to } = round
   const step = resume ? { ...conversation.step, resume: undefined } : conversation.step
   const talk = { agent, step, runtime, tools, below, opening: opening.length, earlier }
   const again = (messages: readonly ChatMessage[]) =>
-    new Observable<BodyEvent>((next) => ask(conversation, n + 1, whole, messages, next))
+    new Observable<BodyEvent>((next) => ask(conversation, n + 1, text, messages, next))
   const leave = () =>
     new Observable<BodyEvent>((next) =>
       format
         ? checkFormat(conversation, round, format, next)
-        : end(conversation, whole, 'stop', next),
+        : end(conversation, text, 'stop', next),
     )
-  relayed(afterCalls(talk, { ...round, whole }, { again, leave }), to, to)
+  relayed(afterCalls(talk, { ...round, whole: text }, { again, leave }), to, to)
 }
 
 /** The complete answer of a round, as it is recorded. */
@@ -245,19 +245,19 @@ const endRound = (conversation: Conversation, round: Round): void => {
   const event = modelAnswered(conversation, round)
   to.next(event)
   const { finish_reason: finishReason, cut_by: cutBy } = event
-  const whole = format ? round.text : paragraphs(said, round.text)
+  const fullText = format ? round.text : paragraphs(said, round.text)
   if (cutBy) {
     budget.cutOff(cutBy)
-    end(conversation, whole, finishReason, to)
+    end(conversation, fullText, finishReason, to)
     return
   }
   if (round.calls.length > 0 && n < runtime.limits.rounds) {
-    followCalls(conversation, round, format ? '' : whole)
+    followCalls(conversation, round, format ? '' : fullText)
     return
   }
   const reason = finishReason === 'tool_calls' ? 'stop' : finishReason
   if (format && reason === 'stop') checkFormat(conversation, round, format, to)
-  else end(conversation, whole, reason, to)
+  else end(conversation, fullText, reason, to)
 }
 
 const modelCalled = ({ step, resolved }: Conversation, round: Round): ModelCalled => {
@@ -296,11 +296,11 @@ const callModel = (conversation: Conversation, round: Round, failure: string | u
   })
 }
 
-/** Begins the `n`th round, as far as the run's budget allows. `said` is the agent's text so far. */
+/** Begins the `n`th round, as far as the run's budget allows. */
 const ask = (
   conversation: Conversation,
   n: number,
-  said: string,
+  textSoFar: string,
   messages: readonly ChatMessage[],
   to: Subscriber<BodyEvent>,
 ): void => {
@@ -314,12 +314,12 @@ const ask = (
     ? { answer: undefined }
     : budget.takeCall(() => ({ promptTokens: piecesOfAll(messages), price }))
   if (!granted) {
-    end(conversation, said, 'length', to)
+    end(conversation, textSoFar, 'length', to)
     return
   }
   const limit = granted.answer && granted.answer.tokens < longest ? granted.answer : undefined
   const answer = { text: '', calls: [], done: undefined }
-  const round: Round = { n, at, said, messages, recorded, limit, ...answer, to }
+  const round: Round = { n, at, said: textSoFar, messages, recorded, limit, ...answer, to }
   const call = () => callModel(conversation, round, failure)
   const saving = recorded ? undefined : journal.saved()
   const ready = saving ? from(saving).pipe(ignoreElements()) : budget.pause()
@@ -351,12 +351,11 @@ export const llmAgent: AgentKind = (agent, step, runtime) =>
       relayed(handedOver(agent, turn.target, '', step, runtime), subscriber, subscriber)
       return
     }
-    const own = runtime.toolsOf(agent, turn)
-    const go = (tools: readonly Tool[]) => {
-      const all = exitLoop ? [...tools, exitLoop] : tools
-      converse(conversationOf(agent, step, runtime, all), subscriber)
-    }
-    if (own instanceof Promise)
-      relayed(from(own), subscriber, { next: go, complete: () => undefined })
-    else go(own)
+    relayed(runtime.toolsOf(agent, turn), subscriber, {
+      next(tools) {
+        const all = exitLoop ? [...tools, exitLoop] : tools
+        converse(conversationOf(agent, step, runtime, all), subscriber)
+      },
+      complete: () => undefined,
+    })
   })

@@ -65,10 +65,13 @@ const configOf = (view: AgentView): AgentConfig => ({
 /** An agent, if the organization has it, and its size in characters. */
 type Read = Sized<AgentConfig | undefined>
 
+/** The size is 0 until the agent is read. */
+type CachedAgent = { reading: Promise<Read>; bytes: number }
+
 /** Cached agents of an organization. `changes` counts changes of cached agents. */
 type OrganizationCache = {
   orchestratorId: string
-  agents: Map<string, Read | Promise<Read>>
+  agents: Map<string, CachedAgent>
   teams: LRUCache<string, RunnableAgents>
   characters: number
   changes: number
@@ -86,8 +89,7 @@ const organizationCache = (orchestratorId: string): OrganizationCache => ({
 const teamKey = (ids: readonly string[]): string => ids.join(' ')
 
 const forget = (cache: OrganizationCache, id: string): void => {
-  const read = cache.agents.get(id)
-  if (!(read instanceof Promise)) cache.characters -= read?.bytes ?? 0
+  cache.characters -= cache.agents.get(id)?.bytes ?? 0
   cache.agents.delete(id)
   cache.changes++
   for (const [key, { agents }] of cache.teams.entries()) if (agents.has(id)) cache.teams.delete(key)
@@ -128,14 +130,9 @@ export const findAgents = (uses: Uses) => {
   }
 
   /** Concurrent callers share reads. */
-  const agentOf = (
-    organizationId: string,
-    cache: OrganizationCache,
-    id: string,
-  ): Read | Promise<Read> => {
-    const before = cache.agents.get(id)
-    if (before) return before
-    const isCurrent = () => cache.agents.get(id) === reading
+  const agentOf = (organizationId: string, cache: OrganizationCache, id: string): Promise<Read> => {
+    const cached = cache.agents.get(id)
+    if (cached) return cached.reading
     const readAgent = async (): Promise<Read> => {
       const view = await agents.get(id)
       if (view?.organization_id !== organizationId) return { value: undefined, bytes: 0 }
@@ -143,16 +140,17 @@ export const findAgents = (uses: Uses) => {
       if (view.incomplete) throw refusal('stream_unreadable')
       return { value: configOf(view), bytes: JSON.stringify(view).length }
     }
-    const reading: Promise<Read> = readAgent()
-    cache.agents.set(id, reading)
-    reading.then(
+    const entry: CachedAgent = { reading: readAgent(), bytes: 0 }
+    cache.agents.set(id, entry)
+    const isCurrent = () => cache.agents.get(id) === entry
+    entry.reading.then(
       (read) => {
         if (!isCurrent()) return
         if (!read.value) {
           cache.agents.delete(id)
           return
         }
-        cache.agents.set(id, read)
+        entry.bytes = read.bytes
         cache.characters += read.bytes
         if (caches.peek(organizationId) === cache) resize(organizationId, cache)
       },
@@ -160,7 +158,7 @@ export const findAgents = (uses: Uses) => {
         if (isCurrent()) cache.agents.delete(id)
       },
     )
-    return reading
+    return entry.reading
   }
 
   const rootIds = (
@@ -180,7 +178,7 @@ export const findAgents = (uses: Uses) => {
     const seen = new Set(ids)
     for (let level = [...seen]; level.length > 0; ) {
       const below: string[] = []
-      const parts = inParts(level, async (id) => agentOf(organizationId, cache, id), {
+      const parts = inParts(level, (id) => agentOf(organizationId, cache, id), {
         bytes: Infinity,
         items: Infinity,
       })
@@ -217,10 +215,7 @@ export const findAgents = (uses: Uses) => {
   }
 
   return {
-    find(
-      organizationId: string,
-      selection: AgentSelection = {},
-    ): RunnableAgents | Promise<RunnableAgents> {
+    async find(organizationId: string, selection: AgentSelection = {}): Promise<RunnableAgents> {
       const cache = caches.get(organizationId)
       return (
         cache?.teams.get(teamKey(rootIds(cache, selection))) ?? readTeam(organizationId, selection)

@@ -4,6 +4,12 @@ import { type JsonBounds, jsonFault } from './json-bounds.ts'
 /** A refusal names no more errors of a value. */
 export const mostErrors = 5
 
+/** @throws $ZodAsyncError where a schema checks asynchronously */
+const synchronous = <Result>(result: Result | Promise<Result>): Result => {
+  if (result instanceof Promise) throw new z.core.$ZodAsyncError()
+  return result
+}
+
 /** `z.array`, but the check of a long array ends after the first errors. */
 const ZodList: z.core.$constructor<z.ZodArray> = z.core.$constructor('ZodList', (inst, def) => {
   z.ZodArray.init(inst, def)
@@ -14,8 +20,7 @@ const ZodList: z.core.$constructor<z.ZodArray> = z.core.$constructor('ZodList', 
     if (!Array.isArray(value) || value.length > most) return parse(payload, context)
     const all: unknown[] = []
     for (const [n, input] of value.entries()) {
-      const result = def.element._zod.run({ value: input, issues: [] }, context)
-      if (result instanceof Promise) throw new z.core.$ZodAsyncError()
+      const result = synchronous(def.element._zod.run({ value: input, issues: [] }, context))
       issues.push(...z.core.util.prefixIssues(n, result.issues))
       if (issues.length >= mostErrors) break
       all.push(result.value)
@@ -44,8 +49,9 @@ const ZodEntries: z.core.$constructor<z.ZodRecord> = z.core.$constructor(
         return parse(payload, context)
       const all: Record<string, unknown> = {}
       for (const entry of Object.entries(value)) {
-        const result = parse({ value: Object.fromEntries([entry]), issues: [] }, context)
-        if (result instanceof Promise) throw new z.core.$ZodAsyncError()
+        const result = synchronous(
+          parse({ value: Object.fromEntries([entry]), issues: [] }, context),
+        )
         issues.push(...result.issues)
         if (issues.length >= mostErrors) break
         Object.assign(all, result.value)

@@ -177,20 +177,20 @@ export const mcpLists = (uses: Uses) => {
     now() - list.at < (list.fault === undefined ? listMs : retryMs)
 
   return {
-    /** Without a promise if the list is known and fresh, else from the server. Never rejects. */
-    listOf(server: McpServer, call: Call): McpList | Promise<McpList> {
+    /** From the cache if the list is fresh, else from the server. Never rejects. */
+    async listOf(server: McpServer, call: Call): Promise<McpList> {
       const key = listKey(server, call)
       const known = lists.get(key)
       if (known && isFresh(known, server, call)) return known
-      const asked =
+      const pending =
         coming.get(key) ??
         fetched(server, call, known).then((list) => {
           lists.set(key, list)
           coming.delete(key)
           return list
         })
-      coming.set(key, asked)
-      return asked
+      coming.set(key, pending)
+      return pending
     },
     /** The server may have other tools: its lists are fetched anew when they are used next. */
     outdate(server: McpServer, { organizationId }: Call): void {

@@ -147,17 +147,9 @@ export const mcpTools = (uses: Uses) => {
   }
 
   return {
-    /** Without a promise when every list is known. Never rejects. */
-    toolsOf(servers: readonly McpServer[], call: Call): McpTools[] | Promise<McpTools[]> {
-      const found = servers.map((server) => {
-        const list = lists.listOf(server, call)
-        return list instanceof Promise
-          ? list.then((come) => toolsIn(server, come))
-          : toolsIn(server, list)
-      })
-      const known = found.flatMap((one) => (one instanceof Promise ? [] : one))
-      return known.length === found.length ? known : Promise.all(found)
-    },
+    /** Never rejects. */
+    toolsOf: (servers: readonly McpServer[], call: Call): Promise<McpTools[]> =>
+      Promise.all(servers.map(async (server) => toolsIn(server, await lists.listOf(server, call)))),
     /** How a server answered when it was last asked. */
     standingOf: standings.of,
     /** Asks servers in the background, for the tools that they have now. */

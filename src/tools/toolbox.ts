@@ -1,3 +1,4 @@
+import { from, map, type Observable, of } from 'rxjs'
 import type { RememberCommand } from '../../commands/remember.ts'
 import type { FindCredential } from '../../queries/find-credential.ts'
 import type { RecallMemories } from '../../queries/recall-memories.ts'
@@ -40,32 +41,32 @@ type Uses = {
 }
 
 /** Names that the runtime itself gives to tools. */
-const taken = [transferName, 'exit_loop']
+const reservedNames = [transferName, 'exit_loop']
 
-const renamed = (tool: Tool, name: string): Tool => ({ ...tool, spec: { ...tool.spec, name } })
+const rename = (tool: Tool, name: string): Tool => ({ ...tool, spec: { ...tool.spec, name } })
 
 /**
  * Makes names unique: of two tools of one name the first keeps it, one of a server gets the
  * server's name in front, and a third also a digest of what it calls.
  */
-const named = (own: readonly Tool[], servers: readonly McpTools[]): Tool[] => {
-  const names = new Set(taken)
-  const kept: Tool[] = []
-  const keep = (tool: Tool): boolean => {
+const withDistinctNames = (own: readonly Tool[], servers: readonly McpTools[]): Tool[] => {
+  const names = new Set(reservedNames)
+  const distinct: Tool[] = []
+  const add = (tool: Tool): boolean => {
     if (names.has(tool.spec.name)) return false
     names.add(tool.spec.name)
-    kept.push(tool)
+    distinct.push(tool)
     return true
   }
-  own.forEach(keep)
+  own.forEach(add)
   for (const { server, tools } of servers)
     for (const tool of tools) {
-      if (keep(tool)) continue
+      if (add(tool)) continue
       const longer = functionName(server, tool.spec.name)
-      if (keep(renamed(tool, longer))) continue
-      keep(renamed(tool, distinctName(longer, tool.definition?.() ?? server)))
+      if (add(rename(tool, longer))) continue
+      add(rename(tool, distinctName(longer, tool.definition?.() ?? server)))
     }
-  return kept
+  return distinct
 }
 
 /** The tools an agent is configured with, as the runtime's host gives them to a turn. */
@@ -95,23 +96,21 @@ export const toolbox = (uses: Uses) => {
     return search && datastoreIds.length > 0 ? [search, ...own] : own
   }
 
-  /** Of agents without MCP servers: an agent that is configured anew is another object. */
-  const known = new WeakMap<AgentConfig, readonly Tool[]>()
-  const toolsAlone = (agent: AgentConfig): readonly Tool[] => {
-    const before = known.get(agent)
-    if (before) return before
-    const tools = named(ownTools(agent), [])
-    known.set(agent, tools)
+  /** Of agents without MCP servers; a changed configuration is another object. */
+  const toolsByAgent = new WeakMap<AgentConfig, Observable<readonly Tool[]>>()
+  const toolsWithoutServers = (agent: AgentConfig): Observable<readonly Tool[]> => {
+    const cached = toolsByAgent.get(agent)
+    if (cached) return cached
+    const tools = of(withDistinctNames(ownTools(agent), []))
+    toolsByAgent.set(agent, tools)
     return tools
   }
 
   return {
-    toolsOf(agent: AgentConfig, { call }: AgentTurn): readonly Tool[] | Promise<readonly Tool[]> {
-      if (agent.mcpServers.length === 0) return toolsAlone(agent)
-      const servers = mcp.toolsOf(agent.mcpServers, call)
-      return servers instanceof Promise
-        ? servers.then((come) => named(ownTools(agent), come))
-        : named(ownTools(agent), servers)
+    toolsOf(agent: AgentConfig, { call }: AgentTurn): Observable<readonly Tool[]> {
+      if (agent.mcpServers.length === 0) return toolsWithoutServers(agent)
+      const serverTools = from(mcp.toolsOf(agent.mcpServers, call))
+      return serverTools.pipe(map((servers) => withDistinctNames(ownTools(agent), servers)))
     },
     /** How MCP servers answer, and a way to ask them in the background. */
     mcp: { standingOf: mcp.standingOf, check: mcp.check },

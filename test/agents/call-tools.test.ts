@@ -1,4 +1,4 @@
-import { lastValueFrom, of, toArray } from 'rxjs'
+import { from, lastValueFrom, of, toArray } from 'rxjs'
 import t from 'tap'
 import { agentRuntime } from '../../src/agents/agent-runtime.ts'
 import { type Journal, noJournal, type RecordedApproval } from '../../src/agents/journal.ts'
@@ -101,7 +101,7 @@ t.test('tools', async (t) => {
 
   t.test('tools may have to be asked for', async (t) => {
     const models = scripted(({ tools }) => says(`${tools?.length}`))
-    const run = agentRuntime({ ...hostOf({ models }), toolsOf: async () => [add] })
+    const run = agentRuntime({ ...hostOf({ models }), toolsOf: () => from(Promise.resolve([add])) })
     const events = await lastValueFrom(run(turnOf(agentNamed('Solo'), 'Hi')).pipe(toArray()))
     t.equal(endOf(events).text, '1')
   })
@@ -137,7 +137,7 @@ t.test(
         toolAt: () => ({ effect: 'read' }),
         approvalAt: () => approved(definition),
       }
-      const run = agentRuntime({ ...hostOf({ models }), toolsOf: () => [look] })
+      const run = agentRuntime({ ...hostOf({ models }), toolsOf: () => of([look]) })
       const turn = { ...turnOf(agentNamed('Solo'), 'Hi'), journal }
       return endOf(await lastValueFrom(run(turn).pipe(toArray()))).text
     }

@@ -1,4 +1,4 @@
-import { from, type Observable } from 'rxjs'
+import { from, type Observable, of } from 'rxjs'
 import { modelsFrom } from '../../src/adapters/models/registry.ts'
 import type { AgentConfig } from '../../src/agents/agent.ts'
 import type { RuntimePorts } from '../../src/agents/agent-kind.ts'
@@ -104,7 +104,7 @@ export const hostOf = ({
   clock: fixedClock(),
   toolsOf: (agent) => {
     const named = agent.tools.map(toolName)
-    return tools.filter(({ spec }) => named.includes(spec.name))
+    return of(tools.filter(({ spec }) => named.includes(spec.name)))
   },
   textMisfitOf: async () => undefined,
 })

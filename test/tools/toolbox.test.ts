@@ -1,3 +1,4 @@
+import { firstValueFrom } from 'rxjs'
 import t, { type Test } from 'tap'
 import { findCredential } from '../../queries/find-credential.ts'
 import { recallMemories } from '../../queries/recall-memories.ts'
@@ -45,7 +46,7 @@ const boxed = async (t: Test, ports: Ports = {}) => {
   })
   const toolsOf = async (config: Partial<AgentConfig>): Promise<readonly Tool[]> => {
     const agent = agentNamed('Solo', config)
-    return box.toolsOf(agent, turnOf(agent, 'Hi', { call }))
+    return firstValueFrom(box.toolsOf(agent, turnOf(agent, 'Hi', { call })))
   }
   return { ...host, box, toolsOf }
 }
@@ -86,7 +87,11 @@ t.test('an agent has the tools it is configured with, where they are there', asy
   ])
   t.strictSame(await toolsOf({}), [])
   const agent = agentNamed('Solo', { tools: ['recall'] })
-  t.ok(Array.isArray(box.toolsOf(agent, turnOf(agent, 'Hi'))), 'at once')
+  let names: string[] = []
+  box.toolsOf(agent, turnOf(agent, 'Hi')).subscribe((known) => {
+    names = namesOf(known)
+  })
+  t.strictSame(names, ['recall'], 'at once')
 })
 
 t.test('a built-in tool may wait for approval, and keeps what it does', async (t) => {

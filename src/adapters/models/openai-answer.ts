@@ -13,7 +13,7 @@ import { callAssembly } from './call-assembly.ts'
 import type { Hearer } from './event-stream.ts'
 import { endingOf } from './finish-reason.ts'
 import { chunkIn, type HeardChunk, usualChunk } from './openai-chunk.ts'
-import { plausibleUsage } from './plausible-usage.ts'
+import { countedUsage, isPlausible } from './plausible-usage.ts'
 import { brokenOff } from './provider-failure.ts'
 import { sameButText } from './same-but-text.ts'
 
@@ -165,9 +165,12 @@ export const openAiAnswer = (
       subscriber.next({ type: 'done', finishReason: end, usage: used })
       subscriber.complete()
     }
-    const used = plausibleUsage(usage ?? undefined, () => count(text, calls?.partial() ?? []))
-    if (used instanceof Promise) used.then(done, (error) => subscriber.error(error))
-    else done(used)
+    if (isPlausible(usage)) {
+      done(usage)
+      return
+    }
+    const own = count(text, calls?.partial() ?? [])
+    countedUsage(usage, own).then(done, (error) => subscriber.error(error))
   }
 
   return {

@@ -41,22 +41,39 @@ export const identify = (request: FastifyRequest, access: Access, clock: Clock):
   if (trace) request.call.trace = trace
 }
 
+/**
+ * Calls `use` with the access of a request, then `done`. Every request passes here: where its access
+ * is cached, no promise is made.
+ */
+export const withAccess = (
+  find: () => ReturnType<FindAccess>,
+  use: (access: Access) => void,
+  done: (error?: Error) => void,
+): void => {
+  try {
+    const access = find()
+    if (access instanceof Promise) {
+      access.then(use).then(() => done(), done)
+      return
+    }
+    use(access)
+  } catch (error) {
+    done(error as Error)
+    return
+  }
+  done()
+}
+
 /** Authentication and organization (docs/contract/authentication.md#authentication), for sockets. */
 export const authenticate =
   ({ findAccess, clock }: { findAccess: FindAccess; clock: Clock }): onRequestHookHandler =>
   (request, _reply, done) => {
-    const accept = (access: Access) => {
-      identify(request, access, clock)
-      done()
-    }
-    try {
-      const { apiKey, organizationId } = credentialsOf(request)
-      const found = findAccess(apiKey, organizationId)
-      if (found instanceof Promise) found.then(accept, done)
-      else accept(found)
-    } catch (error) {
-      done(error as Error)
-    }
+    const { apiKey, organizationId } = credentialsOf(request)
+    withAccess(
+      () => findAccess(apiKey, organizationId),
+      (access) => identify(request, access, clock),
+      done,
+    )
   }
 
 /** Whether the query asks to act for a user; read before the query is validated. */

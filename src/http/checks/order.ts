@@ -4,7 +4,7 @@ import type { Access, FindAccess } from '../../security/access.ts'
 import type { RouteRules } from '../server/route-rules.ts'
 import { acceptable } from './acceptable.ts'
 import { type Admit, limit } from './admission.ts'
-import { authorization, credentialsOf, identify } from './authenticate.ts'
+import { authorization, credentialsOf, identify, withAccess } from './authenticate.ts'
 import { httpsRequired } from './https.ts'
 
 type Uses = {
@@ -19,9 +19,9 @@ type Uses = {
 type Check = (access: Access, request: FastifyRequest, reply: FastifyReply) => void
 
 /**
- * What is checked of a request under a key before its body is read, in this order
- * (docs/contract/requests.md#order-of-checks). What a route's rules ask for is made out once; unknown
- * paths have no rules. Nothing waits unless the key has to be read.
+ * The checks of a request under a key before its body is read, in this order
+ * (docs/contract/requests.md#order-of-checks). The checks of a route are made once; unknown paths
+ * have no rules.
  */
 export const orderOfChecks = (uses: Uses): onRequestHookHandler => {
   const { httpsMode, findAccess, admit, counted, clock } = uses
@@ -40,33 +40,26 @@ export const orderOfChecks = (uses: Uses): onRequestHookHandler => {
     }
   }
 
-  const ofUnknownPaths = checkFor(undefined)
-  const ofRoutes = new WeakMap<RouteRules, Check>()
+  const unknownPathCheck = checkFor(undefined)
+  const routeChecks = new WeakMap<RouteRules, Check>()
 
   const checkOf = ({ routeOptions: { config, url } }: FastifyRequest): Check => {
-    if (url === undefined) return ofUnknownPaths
-    const known = ofRoutes.get(config)
-    if (known) return known
-    const made = checkFor(config)
-    ofRoutes.set(config, made)
-    return made
+    if (url === undefined) return unknownPathCheck
+    const cached = routeChecks.get(config)
+    if (cached) return cached
+    const check = checkFor(config)
+    routeChecks.set(config, check)
+    return check
   }
 
-  return (request, reply, done) => {
-    try {
-      requireSecure(request)
-      const { apiKey, organizationId } = credentialsOf(request)
-      const found = findAccess(apiKey, organizationId)
-      const check = checkOf(request)
-      if (found instanceof Promise) {
-        found.then((access) => check(access, request, reply)).then(() => done(), done)
-        return
-      }
-      check(found, request, reply)
-    } catch (error) {
-      done(error as Error)
-      return
-    }
-    done()
-  }
+  return (request, reply, done) =>
+    withAccess(
+      () => {
+        requireSecure(request)
+        const { apiKey, organizationId } = credentialsOf(request)
+        return findAccess(apiKey, organizationId)
+      },
+      (access) => checkOf(request)(access, request, reply),
+      done,
+    )
 }

@@ -1,3 +1,4 @@
+import { firstValueFrom } from 'rxjs'
 import type { AgentConfig } from '../../agents/agent.ts'
 import type { RuntimePorts } from '../../agents/agent-kind.ts'
 import { keywordTools } from '../../agents/keyword-tools.ts'
@@ -104,7 +105,7 @@ export const requireSupported = ({ toolsOf, models }: Uses) => {
     requireOther(tools, new Set([...reserved, ...names]))
     if (agent.mcpServers.length === 0) return
     const turn = { call, agent, agents, runId: '', sessionId: '', message: '', history: [] }
-    const own = await toolsOf(agent, turn)
+    const own = await firstValueFrom(toolsOf(agent, turn))
     requireOther(tools, new Set(own.map(({ spec }) => spec.name)))
   }
 

@@ -1,3 +1,4 @@
+import { firstValueFrom } from 'rxjs'
 import type { AgentConfig } from '../../agents/agent.ts'
 import type { RuntimePorts } from '../../agents/agent-kind.ts'
 import type { AgentTurn } from '../../agents/turn.ts'
@@ -63,7 +64,7 @@ export const warmAgents = ({ findAgents, toolsOf, models, clock }: Uses) => {
       message: '',
       history: [],
     }
-    return (await toolsOf(agent, turn)).length
+    return (await firstValueFrom(toolsOf(agent, turn))).length
   }
 
   const instance = (agent: AgentConfig, all: RunnableAgents, call: Call, userId: string) => {

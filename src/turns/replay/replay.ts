@@ -1,4 +1,4 @@
-import { lastValueFrom, type Observable, of, takeUntil, tap } from 'rxjs'
+import { lastValueFrom, map, type Observable, of, takeUntil, tap } from 'rxjs'
 import type { AgentEvent } from '../../agents/agent-event.ts'
 import type { RuntimePorts } from '../../agents/agent-kind.ts'
 import { agentRuntime } from '../../agents/agent-runtime.ts'
@@ -190,9 +190,8 @@ export const toldAgain = async (turn: AgentTurn, uses: Uses): Promise<Told> => {
     clock: uses.clock,
     textMisfitOf: uses.textMisfitOf,
     limits: uses.limits,
-    async toolsOf(agent, of) {
-      return standIns(await uses.toolsOf(agent, of), resultFor)
-    },
+    toolsOf: (agent, agentTurn) =>
+      uses.toolsOf(agent, agentTurn).pipe(map((tools) => standIns(tools, resultFor))),
   })
   try {
     const given = hasParts(turn) ? await readied(turn) : turn

@@ -1,4 +1,6 @@
+import { map } from 'rxjs'
 import type { AgentConfig } from '../../agents/agent.ts'
+import type { RuntimePorts } from '../../agents/agent-kind.ts'
 import type { RecordedAnswer } from '../../agents/journal.ts'
 import type { Tool } from '../../agents/tool.ts'
 import type { AgentTurn } from '../../agents/turn.ts'
@@ -43,30 +45,27 @@ export const onlyAnswer = ({ events, key }: RecordedTurn): RecordedAnswer | unde
   return undefined
 }
 
+/** The called tools that are none of the agent's own: those of its MCP servers. */
+const serverTools = (calledNames: readonly string[], own: readonly Tool[]): Tool[] => {
+  const ownNames = new Set(own.map(({ spec }) => spec.name))
+  const names = [...new Set(calledNames)].filter((name) => !ownNames.has(name))
+  return names.map((name) => ({
+    spec: { name, description: 'A tool of an MCP server', parameters: { type: 'object' } },
+    run: () => [],
+  }))
+}
+
 /**
  * The tools of an agent without asking its MCP servers, as that would take the user's credentials:
  * of theirs it has those that it called.
  */
 export const toolsWithoutServers =
-  (
-    toolsOf: (agent: AgentConfig, turn: AgentTurn) => readonly Tool[] | Promise<readonly Tool[]>,
-    calls: readonly AgentCall[],
-  ) =>
-  async (agent: AgentConfig, turn: AgentTurn): Promise<readonly Tool[]> => {
-    const own = await toolsOf({ ...agent, mcpServers: [] }, turn)
+  (toolsOf: RuntimePorts['toolsOf'], calls: readonly AgentCall[]): RuntimePorts['toolsOf'] =>
+  (agent, turn) => {
+    const own = toolsOf({ ...agent, mcpServers: [] }, turn)
     if (agent.mcpServers.length === 0) return own
-    const known = new Set(own.map(({ spec }) => spec.name))
     const names = calls.filter((call) => call.agent === agent.name).map(({ tool }) => tool)
-    const ofServers = [...new Set(names)].filter((name) => !known.has(name))
-    return [
-      ...own,
-      ...ofServers.map(
-        (name): Tool => ({
-          spec: { name, description: 'A tool of an MCP server', parameters: { type: 'object' } },
-          run: () => [],
-        }),
-      ),
-    ]
+    return own.pipe(map((tools) => [...tools, ...serverTools(names, tools)]))
   }
 
 type Given = {

@@ -1,3 +1,4 @@
+import { from } from 'rxjs'
 import t from 'tap'
 import type { AgentConfig } from '../../../src/agents/agent.ts'
 import type { Tool } from '../../../src/agents/tool.ts'
@@ -27,7 +28,7 @@ const scene = () => {
     toolsOf: () => {
       const built = deferred<readonly Tool[]>()
       builds.push((tools) => (tools instanceof Error ? built.reject(tools) : built.resolve(tools)))
-      return built.promise
+      return from(built.promise)
     },
   })
   /** Resolves when so many builds have begun in all. */
