@@ -1,4 +1,4 @@
-import { Observable } from 'rxjs'
+import { Observable, type Subscriber } from 'rxjs'
 import { type AgentLimits, type ReachedLimit, runTimeOutMs } from '../domain/run-limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import { ModelFault, ModelOutputInvalid, type ToolCall } from '../ports/model.ts'
@@ -8,10 +8,10 @@ import type { AgentAnswer, AgentEvent, TokenEvent, TurnDone } from './agent-even
 import type { RunLimits, RuntimePorts } from './agent-kind.ts'
 import { attribution, mingles } from './attributed.ts'
 import { callIds } from './call-ids.ts'
-import { noJournal, type RecordedUse } from './journal.ts'
+import { type Journal, noJournal, type RecordedUse } from './journal.ts'
 import { type KeywordTable, keywordCalls, keywordPhrases } from './keyword-tools.ts'
 import { agentRun } from './run-agent.ts'
-import { type OwnLimits, runBudget } from './run-budget.ts'
+import { type OwnLimits, type RunBudget, runBudget } from './run-budget.ts'
 import { openCalls } from './suspended.ts'
 import { type TokenMeter, tokenMeter } from './token-meter.ts'
 import type { AgentTurn } from './turn.ts'
@@ -26,11 +26,8 @@ export const defaultLimits: RunLimits = {
   turnMs: runTimeOutMs,
 }
 
-/**
- * How long a resumed run that has no time left may take to tell what is recorded, so that this is
- * kept. Nothing new begins in it.
- */
-const toldAgainMs = 1_000
+/** How long a resumed run without time left may replay its recorded steps. Nothing new begins. */
+const replayMs = 1_000
 
 /** The answer of a turn with a format, which was held back until it was checked. */
 const wholeAnswer = ({ text, by, finishReason }: AgentAnswer): TokenEvent | undefined => {
@@ -39,15 +36,12 @@ const wholeAnswer = ({ text, by, finishReason }: AgentAnswer): TokenEvent | unde
   return undefined
 }
 
-/** An event as it is kept for those who follow the turn: what an agent waits with may be large. */
+/** An event for those who follow the turn, without the state of a waiting agent: it may be large. */
 const withoutState = (event: AgentEvent): AgentEvent => {
   if (event.event !== 'agent_completed' || !event.answer?.suspended) return event
   const { suspended: _, ...answer } = event.answer
   return { ...event, answer }
 }
-
-/** The place of the agent that a turn is given to. */
-const first = { at: '0', depth: 0, parent: null, outputs: [], final: true }
 
 /** What a run has used of its agent's limits; undefined where there are none. */
 const ownLimits = (
@@ -107,6 +101,115 @@ const offeredKeywords = (turn: AgentTurn, agentId: string): readonly string[] | 
   return turn.keywordTools ?? (turn.clientTools ? none : undefined)
 }
 
+/** A run under way. */
+type Run = {
+  turn: AgentTurn
+  clock: Clock
+  journal: Journal
+  meter: TokenMeter
+  /** Undefined: its agent has no limits of its own. */
+  own: OwnLimits | undefined
+  budget: RunBudget
+  /** Adds `token_agent` events; undefined until tokens of several agents can mingle. */
+  attribute: ReturnType<typeof attribution> | undefined
+  answer: AgentAnswer | undefined
+  /** The agent that gave the answer: others may have its name. */
+  answererId: string
+}
+
+const runOf = (turn: AgentTurn, limits: RunLimits, clock: Clock): Run => {
+  const { agent, journal = noJournal } = turn
+  const { used } = journal
+  const meter = turn.meter ?? tokenMeter(used.answers)
+  const own = turn.limits && ownLimits(turn.limits, used, meter, clock)
+  const budget = runBudget(limits, used, own)
+  const answererId = agent.agentId
+  const results = { attribute: undefined, answer: undefined, answererId }
+  return { turn, clock, journal, meter, own, budget, ...results }
+}
+
+/** The place of the agent that receives the turn. */
+const firstPlace = ({ turn, journal, budget }: Run) => ({
+  turn,
+  journal,
+  budget,
+  callIds: callIds(journal.used.callIds),
+  resume: turn.resume?.from,
+  at: '0',
+  depth: 0,
+  parent: null,
+  outputs: [],
+  final: true,
+})
+
+/** Notes the answer that an event ends an agent with: the last one is the turn's. */
+const noteAnswer = (run: Run, event: AgentEvent): void => {
+  if (event.event !== 'agent_completed' || !event.answer) return
+  run.answer = event.answer
+  if (event.agent === event.answer.by) run.answererId = event.agent_id
+}
+
+/** Passes an event on; ends the run once its tokens or its credits are used up. */
+const passOn = (run: Run, event: AgentEvent, subscriber: Subscriber<AgentEvent>): void => {
+  const { turn, clock, meter, budget } = run
+  meter.see(event)
+  noteAnswer(run, event)
+  if (mingles(event)) run.attribute ??= attribution(clock)
+  const tokenAgent = run.attribute?.(event)
+  if (tokenAgent) subscriber.next(tokenAgent)
+  subscriber.next(withoutState(event))
+  const { tokens, charge } = turn.limits ?? {}
+  if (tokens === undefined && charge === undefined) return
+  if (event.event !== 'token' || event.replayed) return
+  const limit = budget.passed()
+  if (limit) subscriber.error(new LimitReached(limit))
+}
+
+/** The error of a run that was refused something: it replaces the errors that this led to. */
+const limitError = ({ budget }: Run): LimitReached | undefined => {
+  const reached = budget.reached()
+  return reached?.setBy === 'agent' ? new LimitReached(reached) : undefined
+}
+
+/** Ends a run with its answer. @throws LimitReached, ModelFault, ModelOutputInvalid */
+const finish = (
+  run: Run,
+  toolCalls: ReturnType<typeof keywordCalls>,
+  subscriber: Subscriber<AgentEvent>,
+): void => {
+  const { turn, clock, meter, budget, answer, answererId } = run
+  const limit = limitError(run)
+  if (limit) throw limit
+  const token = turn.format && answer && wholeAnswer(answer)
+  if (token) subscriber.next(token)
+  if (!answer) throw new ModelFault(`${turn.agent.name} ended without an answer`)
+  const offered = offeredKeywords(turn, answererId)
+  const callsIn = (text: string) => toolCalls(text, clock.id, offered)
+  subscriber.next(doneWith(answer, meter, budget.reached(), callsIn))
+  subscriber.complete()
+}
+
+/** Ends a run with an error after a time. */
+const failAfter = (
+  ms: number,
+  subscriber: Subscriber<AgentEvent>,
+  error: () => TurnTimeout | LimitReached,
+): void => {
+  const timer = setTimeout(() => subscriber.error(error()), ms)
+  subscriber.add(() => clearTimeout(timer))
+}
+
+/** Ends a run at the time limit of its agent, if there is one. */
+const limitSeconds = ({ turn, journal, own }: Run, subscriber: Subscriber<AgentEvent>): void => {
+  const { seconds } = turn.limits ?? {}
+  if (!own || seconds === undefined) return
+  const left = seconds * 1_000 - journal.used.ms
+  failAfter(left > 0 ? left : replayMs, subscriber, () => {
+    const used = own.used().ms / 1_000
+    return new LimitReached({ limit: 'seconds', used, allowed: seconds, setBy: 'agent' })
+  })
+}
+
 /**
  * `(turn) => Observable<AgentEvent>`. Cold: a subscription is a run. Ends with one `done`, or with
  * ModelUnavailable, ModelTimeout, ModelFault, AgentFault, TurnTimeout, LimitReached or what the
@@ -116,80 +219,21 @@ const offeredKeywords = (turn: AgentTurn, agentId: string): readonly string[] | 
 export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Options) => {
   const { clock } = ports
   const bounds = { ...defaultLimits, ...limits }
-  const begin = agentRun(ports, bounds)
+  const startAgent = agentRun(ports, bounds)
   const toolCalls = keywordCalls(phrases)
 
   return (turn: AgentTurn): Observable<AgentEvent> =>
     new Observable((subscriber) => {
-      const { agent, journal = noJournal } = turn
-      const { used } = journal
-      const meter = turn.meter ?? tokenMeter(used.answers)
-      const own = turn.limits && ownLimits(turn.limits, used, meter, clock)
-      const { tokens, charge, seconds } = turn.limits ?? {}
-      const watched = tokens !== undefined || charge !== undefined
-      const budget = runBudget(bounds, used, own)
-      let preceding: ReturnType<typeof attribution> | undefined
-      let answer: AgentAnswer | undefined
-      /** The agent that gave the answer: others may have its name. */
-      let answeredBy = agent.agentId
-
-      /** What agents end with once something was refused them is not how the run ends. */
-      const limitOf = () => {
-        const reached = budget.reached()
-        return reached?.setBy === 'agent' ? new LimitReached(reached) : undefined
-      }
-
-      const resume = turn.resume?.from
-      const place = {
-        turn,
-        journal,
-        budget,
-        callIds: callIds(journal.used.callIds),
-        resume,
-        ...first,
-      }
-      begin(agent, place, subscriber, {
-        next(event) {
-          meter.see(event)
-          if (event.event === 'agent_completed' && event.answer) {
-            answer = event.answer
-            if (event.agent === answer.by) answeredBy = event.agent_id
-          }
-          if (mingles(event)) preceding ??= attribution(clock)
-          const before = preceding?.(event)
-          if (before) subscriber.next(before)
-          subscriber.next(withoutState(event))
-          const over = watched && event.event === 'token' && !event.replayed && budget.passed()
-          if (over) subscriber.error(new LimitReached(over))
-        },
-        error: (error) => subscriber.error(limitOf() ?? error),
-        complete() {
-          const limited = limitOf()
-          if (limited) throw limited
-          const said = turn.format && answer && wholeAnswer(answer)
-          if (said) subscriber.next(said)
-          if (!answer) throw new ModelFault(`${agent.name} ended without an answer`)
-          const offered = offeredKeywords(turn, answeredBy)
-          const callsIn = (text: string) => toolCalls(text, clock.id, offered)
-          subscriber.next(doneWith(answer, meter, budget.reached(), callsIn))
-          subscriber.complete()
-        },
+      const run = runOf(turn, bounds, clock)
+      startAgent(turn.agent, firstPlace(run), subscriber, {
+        next: (event) => passOn(run, event, subscriber),
+        error: (error) => subscriber.error(limitError(run) ?? error),
+        complete: () => finish(run, toolCalls, subscriber),
       })
-      // One that has ended in one go has nothing to wait for.
+      // A run that has ended synchronously needs no timers.
       if (subscriber.closed) return
-      const late = setTimeout(
-        () => subscriber.error(new TurnTimeout(`over ${bounds.turnMs} ms`)),
-        bounds.turnMs,
-      )
-      subscriber.add(() => clearTimeout(late))
-      if (!own || seconds === undefined) return
-      const over = () => {
-        const spent = own.used().ms / 1_000
-        const reached = { limit: 'seconds', used: spent, allowed: seconds } as const
-        subscriber.error(new LimitReached({ ...reached, setBy: 'agent' }))
-      }
-      const left = seconds * 1_000 - used.ms
-      const timer = setTimeout(over, left > 0 ? left : toldAgainMs)
-      subscriber.add(() => clearTimeout(timer))
+      const timeout = () => new TurnTimeout(`over ${bounds.turnMs} ms`)
+      failAfter(bounds.turnMs, subscriber, timeout)
+      limitSeconds(run, subscriber)
     })
 }
