@@ -1,5 +1,5 @@
 /**
- * Of an LRU cache of at most so many entries, whose memory grows with them: with `max` it would take all of it
- * at once, and a process that has just started would wait for that.
+ * Options of an LRU cache of at most so many entries, whose memory grows with them. With `max` it
+ * would allocate all of it at once, and delay the start of a process.
  */
 export const atMost = (entries: number) => ({ maxSize: entries, sizeCalculation: () => 1 })

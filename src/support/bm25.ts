@@ -7,8 +7,8 @@ import { type Script, type Word, wordsIn } from './words.ts'
 export type Hit = { document: number; score: number }
 
 /** Whether a function word is written as an abbreviation: IT, US, WHO. */
-const isAbbreviation = ({ text, written = text }: Word): boolean =>
-  written.length > 1 && written !== text && written === written.toUpperCase()
+const isAbbreviation = ({ text, spelling = text }: Word): boolean =>
+  spelling.length > 1 && spelling !== text && spelling === spelling.toUpperCase()
 
 const stemsInAll = (text: string, languages: readonly (Language | undefined)[]): string[] => [
   ...new Set(languages.flatMap((language) => stemsOf(text, language))),
@@ -19,12 +19,12 @@ const stemsInAll = (text: string, languages: readonly (Language | undefined)[]):
  * written. Two words match if they share a term.
  */
 const termsOf = (word: Word, languages: readonly (Language | undefined)[]): readonly string[] => {
-  const { text, written, script } = word
+  const { text, spelling, script } = word
   if (!script) return [text]
   const [first] = languages
   const stems = languages.length === 1 ? stemsOf(text, first) : stemsInAll(text, languages)
-  const isAlso = written && isAbbreviation(word) && languagesWith(text).length > 0
-  return isAlso ? [...stems, written] : stems
+  const isAlso = spelling && isAbbreviation(word) && languagesWith(text).length > 0
+  return isAlso ? [...stems, spelling] : stems
 }
 
 /** All words but the function words of their language. */
@@ -105,8 +105,8 @@ export const bm25 = (k1 = 1.2, b = 0.75) => {
         const count = entry % countRange
         const document = (entry - count) / countRange
         const length = 1 - b + (b * (lengths[document] ?? 0)) / average
-        const one = (rarity * count * (k1 + 1)) / (count + k1 * length)
-        if (one > (best[document] ?? 0)) best[document] = one
+        const points = (rarity * count * (k1 + 1)) / (count + k1 * length)
+        if (points > (best[document] ?? 0)) best[document] = points
       }
     }
     for (const list of lists)

@@ -1,4 +1,4 @@
-/** A part of the memory in use: what one holder keeps for a client that does not read it. */
+/** A part of the memory in use: the bytes that one holder keeps for a client that does not read. */
 export type Holder = {
   /** The holder now keeps so many bytes. It may be dropped at once. */
   hold(bytes: number): void
@@ -45,15 +45,15 @@ export const bufferBudget = (most: number, small = usualSmall) => {
     (isStalled?.() === false ? 0 : 2) + (bytes > small ? 1 : 0)
 
   const first = (): Entry | undefined => {
-    let found: Entry | undefined
+    let holder: Entry | undefined
     let most = 0
     for (const entry of entries) {
       const rank = rankOf(entry)
       if (rank < most) continue
-      found = entry
+      holder = entry
       most = rank
     }
-    return found
+    return holder
   }
 
   const drop = (entry: Entry): void => {

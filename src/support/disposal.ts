@@ -8,7 +8,7 @@ export type Disposal = {
   use<Part extends { close(): unknown }>(part: Part): Part
 }
 
-/** Calls every function, the last one first, each after the one before has ended. @throws the first error */
+/** Calls the functions one after another, the last one first. @throws the first error */
 const closeAll = async (closes: readonly Close[]): Promise<void> => {
   const errors: unknown[] = []
   for (const close of closes.toReversed())
@@ -36,8 +36,8 @@ export const opening = async <Opened extends object>(
     return closing
   }
   const disposal: Disposal = {
-    add(one) {
-      closes.push(one)
+    add(close) {
+      closes.push(close)
     },
     use(part) {
       closes.push(() => part.close())

@@ -5,8 +5,8 @@ export type Ending = Pick<AbortSignal, 'aborted' | 'reason'> & {
 }
 
 /**
- * An AbortController for what is short: node's takes 3 µs and 2 KB as soon as somebody listens, and hardly any
- * stream is ended before its time.
+ * An AbortController for short work: node's takes 3 µs and 2 KB with its first listener, and hardly
+ * any stream is ended before its time.
  */
 export const endable = (): { ending: Ending; end(reason?: unknown): void } => {
   const listeners: (() => void)[] = []

@@ -11,15 +11,15 @@ export const fairQueue = <Item>(places: number, mostOfOne = Math.max(1, places -
   /** Sizes of items by owner, in the order of turns. */
   const waiting = new Map<string, Map<Item, number>>()
   const held = new Map<string, number>()
-  let taken = 0
+  let total = 0
 
   const enter = (owner: string, size: number): void => {
-    taken += size
+    total += size
     held.set(owner, (held.get(owner) ?? 0) + size)
   }
 
   const leave = (owner: string, size: number): void => {
-    taken -= size
+    total -= size
     const left = (held.get(owner) ?? size) - size
     if (left > 0) held.set(owner, left)
     else held.delete(owner)
@@ -31,15 +31,15 @@ export const fairQueue = <Item>(places: number, mostOfOne = Math.max(1, places -
       const items = waiting.get(owner) ?? new Map()
       waiting.set(owner, items.set(item, Math.min(size, mostOfOne)))
     },
-    /** The next item that may begin; undefined: none may now. Nothing overtakes for being smaller. */
+    /** The next item that may begin; undefined: none may now. A smaller item never overtakes. */
     next(): Entered<Item> | undefined {
-      if (taken >= places) return undefined
+      if (total >= places) return undefined
       for (const [owner, items] of waiting) {
         const [first] = items
         if (!first) continue
         const [item, size] = first
         if ((held.get(owner) ?? 0) + size > mostOfOne) continue
-        if (taken + size > places) return undefined
+        if (total + size > places) return undefined
         waiting.delete(owner)
         items.delete(item)
         if (items.size > 0) waiting.set(owner, items)
@@ -69,18 +69,18 @@ export const fairQueue = <Item>(places: number, mostOfOne = Math.max(1, places -
 /** Runs work in turns of its owners: so much at once as there are places. */
 export const fairTurns = (places: number) => {
   const queue = fairQueue<() => Promise<void>>(places)
-  const begin = (): void => {
+  const pump = (): void => {
     for (let entered = queue.next(); entered; entered = queue.next()) {
       const { item, leave } = entered
       void item().finally(() => {
         leave()
-        begin()
+        pump()
       })
     }
   }
   return <T>(owner: string, work: () => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       queue.add(owner, () => work().then(resolve, reject))
-      begin()
+      pump()
     })
 }

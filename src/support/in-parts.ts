@@ -28,14 +28,14 @@ export async function* inParts<Item, Value>(
   let sinceTurn = 0
   for (let n = 0; n < items.length; n += atOnce) {
     const some = await Promise.all(items.slice(n, n + atOnce).map(make))
-    sinceTurn += some.reduce((sum, made) => sum + made.bytes, 0)
+    sinceTurn += some.reduce((sum, sized) => sum + sized.bytes, 0)
     if (sinceTurn > turnBytes) {
       sinceTurn = 0
       await yieldToEventLoop()
     }
-    for (const made of some) {
-      part.push(made.value)
-      bytes += made.bytes
+    for (const sized of some) {
+      part.push(sized.value)
+      bytes += sized.bytes
       if (bytes < most.bytes && part.length < most.items) continue
       yield part
       part = []

@@ -19,12 +19,12 @@ export async function* inTurns<Item>(items: Iterable<Item>): AsyncGenerator<Item
 /** Two sorted lists as one. */
 function* merged(some: readonly string[], others: readonly string[]): Generator<string> {
   let n = 0
-  for (const one of some) {
-    for (let other = others[n]; other !== undefined && other < one; other = others[n]) {
+  for (const text of some) {
+    for (let other = others[n]; other !== undefined && other < text; other = others[n]) {
       yield other
       n++
     }
-    yield one
+    yield text
   }
   yield* others.slice(n)
 }
@@ -36,10 +36,10 @@ export const sortedInTurns = async (texts: Iterable<string>): Promise<string[]> 
   while (sorted.length > 1) {
     const longer: string[][] = []
     for (let n = 0; n < sorted.length; n += 2) {
-      const whole: string[] = []
+      const list: string[] = []
       for await (const lot of inTurns(merged(sorted[n] ?? [], sorted[n + 1] ?? [])))
-        whole.push(...lot)
-      longer.push(whole)
+        list.push(...lot)
+      longer.push(list)
     }
     sorted = longer
   }

@@ -39,11 +39,11 @@ export const jsonFault = (
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > deepest) return words.depth
     const below: unknown[] = []
-    for (const one of level) {
+    for (const item of level) {
       if (++nodes > most) return words.nodes
-      if (typeof one !== 'object' || one === null) continue
-      if (nodes + widthOf(one, most) > most) return words.nodes
-      for (const value of Object.values(one)) below.push(value)
+      if (typeof item !== 'object' || item === null) continue
+      if (nodes + widthOf(item, most) > most) return words.nodes
+      for (const value of Object.values(item)) below.push(value)
     }
     level = below
   }

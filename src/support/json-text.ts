@@ -69,13 +69,13 @@ const escapedAscii = /\\u00[2-7]/
 const isWhole = (text: string): boolean => text.isWellFormed()
 
 /** Whether a value, or one inside it, passes. Never recurses. */
-const someInside = (value: unknown, passes: (one: unknown) => boolean): boolean => {
+const someInside = (value: unknown, passes: (inner: unknown) => boolean): boolean => {
   const waiting: unknown[] = [value]
   while (waiting.length > 0) {
-    const one = waiting.pop()
-    if (passes(one)) return true
-    if (typeof one === 'object' && one !== null)
-      for (const inner of Object.values(one)) waiting.push(inner)
+    const current = waiting.pop()
+    if (passes(current)) return true
+    if (typeof current === 'object' && current !== null)
+      for (const inner of Object.values(current)) waiting.push(inner)
   }
   return false
 }
@@ -86,9 +86,9 @@ const someInside = (value: unknown, passes: (one: unknown) => boolean): boolean 
  */
 export const hasLoneSurrogate = (text: string, value: unknown): boolean =>
   escapedSurrogate.test(text) &&
-  someInside(value, (one) => {
-    if (typeof one === 'string') return !isWhole(one)
-    return typeof one === 'object' && one !== null && !Object.keys(one).every(isWhole)
+  someInside(value, (inner) => {
+    if (typeof inner === 'string') return !isWhole(inner)
+    return typeof inner === 'object' && inner !== null && !Object.keys(inner).every(isWhole)
   })
 
 /**
@@ -97,4 +97,7 @@ export const hasLoneSurrogate = (text: string, value: unknown): boolean =>
  */
 export const hasName = (text: string, value: unknown, name: string): boolean =>
   (text.includes(name) || escapedAscii.test(text)) &&
-  someInside(value, (one) => typeof one === 'object' && one !== null && Object.hasOwn(one, name))
+  someInside(
+    value,
+    (inner) => typeof inner === 'object' && inner !== null && Object.hasOwn(inner, name),
+  )

@@ -13,8 +13,8 @@ export const processClock: LeaseClock = {
 export type Moment = { monotonic: number; wall: number }
 
 /**
- * Time as leases count it: the larger of what the two clocks say has passed. A monotonic clock stops
- * while the machine is suspended; wall time may be set back.
+ * Time as leases count it: the larger difference of the two clocks. A monotonic clock stops while
+ * the machine is suspended; wall time may be set back.
  */
 export const leaseTime = ({ now, monotonic }: LeaseClock) => ({
   moment: (): Moment => ({ monotonic: monotonic(), wall: now().getTime() }),
@@ -28,9 +28,9 @@ export type StoredLease = { holder: string; until: number; ttlMs: number }
 const most = 10_000
 
 /**
- * Tells of leases of a shared store whether they ran out by this process's time: a lease that was not
- * renewed for its duration is over, also where the store's own clock was set back. By monotonic time
- * alone: a step of this node's wall clock must take no lease from a holder that renews it.
+ * Whether a lease of a shared store ran out by this process's time: it was not renewed for its
+ * duration, even if the store's own clock was set back. By monotonic time alone: a step of this
+ * node's wall clock must take no lease from a holder that renews it.
  */
 export const unrenewedLeases = ({ monotonic }: Pick<LeaseClock, 'monotonic'>) => {
   const seen = new LRUCache<string, StoredLease & { at: number }>(atMost(most))

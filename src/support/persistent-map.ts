@@ -5,8 +5,8 @@ const parts = 256
 type Part<Value> = Readonly<Record<string, Value>>
 
 /**
- * An immutable map whose keys are texts, as plain JSON. A change answers a new map and copies a list
- * of at most 64 entries, or one of 256 parts by key, however many entries there are.
+ * An immutable map whose keys are texts, as plain JSON. A change answers a new map and copies a
+ * list of at most 64 entries, or one of 256 parts by key, however many entries there are.
  */
 export type PersistentMap<Value> =
   | { few: readonly (readonly [key: string, value: Value])[] }

@@ -9,11 +9,11 @@ export type CallPort = {
 /** Parts that are made when they are asked for, and what is known before the first of them. */
 export type Parts = { head: unknown; parts: AsyncIterable<unknown> }
 
-type Call = { asked: never }
-type Answerer = (asked: Call['asked']) => Promise<unknown>
-type Streamer = (asked: Call['asked']) => Promise<Parts>
+type Call = { argument: never }
+type Answerer = (argument: Call['argument']) => Promise<unknown>
+type Streamer = (argument: Call['argument']) => Promise<Parts>
 
-/** What one end can be asked. Each takes one plain value. */
+/** The calls that one end answers. Each takes one plain value. */
 export type Served = {
   /** Answered at once. */
   notes: Readonly<Record<string, Answerer>>
@@ -22,7 +22,7 @@ export type Served = {
   streams: Readonly<Record<string, Streamer>>
 }
 
-type Ask = { ask: number; kind: keyof Served; name: string; asked: unknown }
+type Ask = { ask: number; kind: keyof Served; name: string; argument: unknown }
 
 type ToServer = Ask | { more: number } | { end: number }
 
@@ -38,7 +38,7 @@ type Serving = Served & {
   places: number
   /** How many streams are open at once. */
   mostStreams: number
-  ownerOf(asked: unknown): string
+  ownerOf(argument: unknown): string
   /** An error as a plain value. */
   packed(error: unknown): unknown
   /** Of a call beyond what may be open. */
@@ -68,7 +68,7 @@ export const serveCalls = (serving: Serving): void => {
   const queue = fairQueue<Work>(places)
   const open = new Map<number, Open>()
 
-  const tell = (message: ToClient, transfer: readonly ArrayBuffer[] = []) =>
+  const send = (message: ToClient, transfer: readonly ArrayBuffer[] = []) =>
     port.postMessage(message, transfer)
 
   const guarded = async (id: number, work: Work): Promise<void> => {
@@ -76,13 +76,13 @@ export const serveCalls = (serving: Serving): void => {
       await work()
     } catch (error) {
       open.delete(id)
-      tell({ failed: id, error: packed(error) })
+      send({ failed: id, error: packed(error) })
     }
   }
 
   const pump = (): void => {
-    for (let one = queue.next(); one; one = queue.next()) {
-      const { item, leave } = one
+    for (let entered = queue.next(); entered; entered = queue.next()) {
+      const { item, leave } = entered
       void item().finally(() => {
         leave()
         pump()
@@ -96,15 +96,15 @@ export const serveCalls = (serving: Serving): void => {
       pump()
     })
 
-  const begin = async ({ ask: id, kind, name, asked }: Ask) => {
+  const serve = async ({ ask: id, kind, name, argument }: Ask) => {
     const work = serving[kind][name]
     if (!work) throw new TypeError(`nothing is called ${name}`)
-    if (kind !== 'streams') return tell({ answer: id, value: await work(asked as never) })
+    if (kind !== 'streams') return send({ answer: id, value: await work(argument as never) })
     if (open.size >= mostStreams) throw tooMany()
-    const { head, parts } = (await work(asked as never)) as Parts
+    const { head, parts } = (await work(argument as never)) as Parts
     const iterator = parts[Symbol.asyncIterator]()
-    open.set(id, { owner: ownerOf(asked), iterator, ended: false, last: Promise.resolve() })
-    tell({ answer: id, value: head })
+    open.set(id, { owner: ownerOf(argument), iterator, ended: false, last: Promise.resolve() })
+    send({ answer: id, value: head })
   }
 
   const step = (id: number, stream: Open) => async () => {
@@ -112,17 +112,17 @@ export const serveCalls = (serving: Serving): void => {
     const { done, value } = await stream.iterator.next()
     if (done) {
       open.delete(id)
-      return tell({ over: id })
+      return send({ over: id })
     }
     const sent = sendable(value)
-    tell({ part: id, value: sent.value }, sent.transfer)
+    send({ part: id, value: sent.value }, sent.transfer)
   }
 
   port.on((received) => {
     const message = received as ToServer
     if ('ask' in message) {
-      const work = () => guarded(message.ask, () => begin(message))
-      void (message.kind === 'notes' ? work() : inTurn(ownerOf(message.asked), work))
+      const work = () => guarded(message.ask, () => serve(message))
+      void (message.kind === 'notes' ? work() : inTurn(ownerOf(message.argument), work))
       return
     }
     const id = 'more' in message ? message.more : message.end
@@ -159,14 +159,14 @@ export const callsOver = (
     })
 
   const settle = (id: number): Waiting | undefined => {
-    const one = waiting.get(id)
+    const call = waiting.get(id)
     waiting.delete(id)
-    return one
+    return call
   }
 
-  const ask = (kind: keyof Served, name: string, asked: unknown): [number, Promise<unknown>] => {
+  const ask = (kind: keyof Served, name: string, argument: unknown): [number, Promise<unknown>] => {
     const id = next++
-    return [id, expected(id, { ask: id, kind, name, asked })]
+    return [id, expected(id, { ask: id, kind, name, argument })]
   }
 
   /** As long as the parts are asked for, one at a time; `return` ends them at the other end too. */
@@ -200,18 +200,19 @@ export const callsOver = (
     /** Takes a message of the other end; false where it is none of a call. */
     take(message: unknown): boolean {
       if (typeof message !== 'object' || message === null) return false
-      const told = message as ToClient
-      if ('answer' in told) settle(told.answer)?.resolve(told.value)
-      else if ('part' in told) settle(told.part)?.resolve({ value: told.value })
-      else if ('over' in told) settle(told.over)?.resolve(undefined)
-      else if ('failed' in told) settle(told.failed)?.reject(unpacked(told.error))
+      const reply = message as ToClient
+      if ('answer' in reply) settle(reply.answer)?.resolve(reply.value)
+      else if ('part' in reply) settle(reply.part)?.resolve({ value: reply.value })
+      else if ('over' in reply) settle(reply.over)?.resolve(undefined)
+      else if ('failed' in reply) settle(reply.failed)?.reject(unpacked(reply.error))
       else return false
       return true
     },
-    note: (name: string, asked: unknown): Promise<unknown> => ask('notes', name, asked)[1],
-    answer: (name: string, asked: unknown): Promise<unknown> => ask('answers', name, asked)[1],
-    async stream(name: string, asked: unknown): Promise<Parts> {
-      const [id, head] = ask('streams', name, asked)
+    note: (name: string, argument: unknown): Promise<unknown> => ask('notes', name, argument)[1],
+    answer: (name: string, argument: unknown): Promise<unknown> =>
+      ask('answers', name, argument)[1],
+    async stream(name: string, argument: unknown): Promise<Parts> {
+      const [id, head] = ask('streams', name, argument)
       return { head: await head, parts: partsOf(id) }
     },
     /** The other end is gone: whatever is waited for fails, now and later. */

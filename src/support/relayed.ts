@@ -8,8 +8,8 @@ type Taking<T> = {
 
 /**
  * Subscribes to a source for as long as another subscription lasts, as an operator would, also when
- * that ends in the middle of a synchronous burst. What is not taken, and what taking throws, goes to
- * the other.
+ * that ends in the middle of a synchronous burst. Signals without a handler, and errors thrown by
+ * handlers, go to the other subscription.
  */
 export const relayed = <T>(source: Observable<T>, to: Subscriber<never>, take: Taking<T>): void => {
   if (to.closed) return

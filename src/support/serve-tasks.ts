@@ -1,12 +1,12 @@
 import { parentPort, Worker } from 'node:worker_threads'
 
 /**
- * What a thread or process tells its pool: that it can work, an answer, or what its work threw. `written`: so
- * many bytes come on a process's standard output with the answer.
+ * A message of a thread or process to its pool: it can work, an answer, or the error of its work.
+ * `outputBytes`: the bytes on a process's standard output that belong to the answer.
  */
 export type FromWorker<Answer> =
   | { up: true }
-  | { answer: Answer; written?: number }
+  | { answer: Answer; outputBytes?: number }
   | { threw: string }
 
 /** `output`, of a process: bytes that go with the answer. */
@@ -16,42 +16,42 @@ type Done<Answer> = {
   output?: Uint8Array | undefined
 }
 
-type Work<Asked, Answer> = (asked: Asked) => Done<Answer> | Promise<Done<Answer>>
+type Work<Request, Answer> = (request: Request) => Done<Answer> | Promise<Done<Answer>>
 
-type Serving<Asked, Answer> = {
-  on(work: (asked: Asked) => Promise<void>): void
-  tell(message: FromWorker<Answer>, transfer?: readonly ArrayBuffer[]): void
+type Serving<Request, Answer> = {
+  on(work: (request: Request) => Promise<void>): void
+  send(message: FromWorker<Answer>, transfer?: readonly ArrayBuffer[]): void
 }
 
 /** In a process: it ends with the one that started it, also in the middle of work. */
-const inProcess = <Asked, Answer>(): Serving<Asked, Answer> => {
+const inProcess = <Request, Answer>(): Serving<Request, Answer> => {
   process.once('disconnect', () => process.exit())
   const lifeMs = Number(process.argv[2])
   const late = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${lifeMs})`
   new Worker(late, { eval: true }).unref()
   return {
     on: (work) => process.on('message', work),
-    tell: (message) => process.send?.(message),
+    send: (message) => process.send?.(message),
   }
 }
 
 /** The other end of a `workerPool`: works on one task at a time. */
-export const serveTasks = <Asked, Answer>(work: Work<Asked, Answer>): void => {
+export const serveTasks = <Request, Answer>(work: Work<Request, Answer>): void => {
   const port = parentPort
-  const { on, tell }: Serving<Asked, Answer> = port
+  const { on, send }: Serving<Request, Answer> = port
     ? {
         on: (take) => port.on('message', take),
-        tell: (message, transfer = []) => port.postMessage(message, transfer),
+        send: (message, transfer = []) => port.postMessage(message, transfer),
       }
     : inProcess()
-  on(async (asked) => {
+  on(async (request) => {
     try {
-      const { answer, transfer, output } = await work(asked)
+      const { answer, transfer, output } = await work(request)
       if (output) process.stdout.write(output)
-      tell(output ? { answer, written: output.length } : { answer }, transfer)
+      send(output ? { answer, outputBytes: output.length } : { answer }, transfer)
     } catch (error) {
-      tell({ threw: String(error) })
+      send({ threw: String(error) })
     }
   })
-  tell({ up: true })
+  send({ up: true })
 }

@@ -5,7 +5,7 @@ export type Word = {
   /** In lower case and Unicode's form NFKC, without invisible characters. */
   text: string
   /** In the case that it is written in; absent in scripts without cases. */
-  written?: string
+  spelling?: string
   script?: Script | undefined
 }
 
@@ -64,29 +64,29 @@ const segmenter = new Intl.Segmenter('th', { granularity: 'word' })
 const longest = 64
 
 const wordOf = (run: string): Word => {
-  const written = run.slice(0, longest)
-  const text = written.replaceAll('İ', 'i').toLowerCase()
-  return { text, written, script: scriptOf(text) }
+  const spelling = run.slice(0, longest)
+  const text = spelling.replaceAll('İ', 'i').toLowerCase()
+  return { text, spelling, script: scriptOf(text) }
 }
 
 /** The characters of a run, and its pairs. */
 const gramsOf = (run: string): Word[] => {
   const characters = [...run]
-  return characters.flatMap((one, n) => {
-    const pair = one + (characters[n + 1] ?? '')
-    return pair === one ? [{ text: one }] : [{ text: one }, { text: pair }]
+  return characters.flatMap((character, n) => {
+    const pair = character + (characters[n + 1] ?? '')
+    return pair === character ? [{ text: character }] : [{ text: character }, { text: pair }]
   })
 }
 
 /** The words of a text in order; of scripts without spaces, their characters and pairs of them. */
 export const wordsIn = (text: string): Word[] => {
-  const shown = text
+  const visible = text
     .replace(manyMarks, '$1')
     .replace(breaks, ' ')
     .replace(unseen, '')
     .normalize('NFKC')
   const words: Word[] = []
-  for (const [run, syllables, dictionary] of shown.matchAll(runs)) {
+  for (const [run, syllables, dictionary] of visible.matchAll(runs)) {
     if (syllables) words.push(...gramsOf(syllables))
     else if (dictionary)
       for (const { segment } of segmenter.segment(dictionary)) words.push({ text: segment })

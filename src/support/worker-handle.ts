@@ -23,22 +23,22 @@ export class WorkFailed extends Error {
 
 type Parts = readonly Uint8Array[]
 
-type Told<Answer> = {
-  /** `output`: what a process has written with its answer. */
-  told(message: FromWorker<Answer>, output: Parts): void
-  /** It is gone, by itself. */
-  gone(error: WorkFailed): void
+type Listeners<Answer> = {
+  /** `output`: the bytes that a process has written with its answer. */
+  onMessage(message: FromWorker<Answer>, output: Parts): void
+  /** The worker has ended by itself. */
+  onLost(error: WorkFailed): void
 }
 
 export type Input = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
 
 /** A thread or process that works on one task at a time. */
-export type WorkerHandle<Asked> = {
+export type WorkerHandle<Request> = {
   /**
    * `input`, of a process: what it reads from its standard input, a part at a time. Rejects with
    * what that throws.
    */
-  post(asked: Asked, transfer: readonly ArrayBuffer[], input?: Input): Promise<void>
+  post(request: Request, transfer: readonly ArrayBuffer[], input?: Input): Promise<void>
   /** All of its memory, in MB; undefined where it is not known. */
   resident(): number | undefined
   /** Whether it keeps this process alive. */
@@ -79,10 +79,10 @@ const limitThreads = (): void => setFlagsFromString('--max-semi-space-size=0')
  * A thread. It starts quickly and is ended when its heap is full. V8 gives it 16 MB more to end in:
  * a larger single allocation then ends this whole process. So it is for work that cannot get there.
  */
-export const threadWorker = <Asked, Answer>(
+export const threadWorker = <Request, Answer>(
   { script, heapMb, data }: Options,
-  { told, gone }: Told<Answer>,
-): WorkerHandle<Asked> => {
+  { onMessage, onLost }: Listeners<Answer>,
+): WorkerHandle<Request> => {
   const options = {
     workerData: data,
     env: {},
@@ -96,17 +96,17 @@ export const threadWorker = <Asked, Answer>(
     worker = new Worker(script, options)
   } catch (error) {
     // The system has no thread left: a limit of processes, or of memory.
-    setImmediate(gone, new WorkFailed('start', String(error)))
+    setImmediate(onLost, new WorkFailed('start', String(error)))
     return notStarted
   }
   worker
-    .on('message', (message: FromWorker<Answer>) => told(message, []))
+    .on('message', (message: FromWorker<Answer>) => onMessage(message, []))
     .once('error', (error: NodeJS.ErrnoException) =>
-      gone(new WorkFailed(threadFaults[error.code ?? ''] ?? 'crash', String(error))),
+      onLost(new WorkFailed(threadFaults[error.code ?? ''] ?? 'crash', String(error))),
     )
-    .once('exit', () => gone(new WorkFailed('crash')))
+    .once('exit', () => onLost(new WorkFailed('crash')))
   return {
-    post: async (asked, transfer) => worker.postMessage(asked, transfer),
+    post: async (request, transfer) => worker.postMessage(request, transfer),
     resident: () => undefined,
     holds: (alive) => (alive ? worker.ref() : worker.unref()),
     end: () => worker.terminate(),
@@ -127,7 +127,7 @@ const residentOf = (pid: number | undefined): number | undefined => {
 }
 
 /**
- * Writes a process's input; whatever ends the process is told elsewhere. Rejects with what the
+ * Writes a process's input; the end of the process is handled elsewhere. Rejects with what the
  * input throws.
  */
 const feed = async (stdin: Writable, input: Input): Promise<void> => {
@@ -169,10 +169,10 @@ const gathered = (stdout: Readable) => {
  * A process: whatever its work does to it, no other is touched. It shares no memory. Large input
  * and output go through pipes, a part at a time: a message is copied whole, here and there.
  */
-export const processWorker = <Asked, Answer>(
+export const processWorker = <Request, Answer>(
   { script, heapMb, lifeMs }: Options,
-  { told, gone }: Told<Answer>,
-): WorkerHandle<Asked> => {
+  { onMessage, onLost }: Listeners<Answer>,
+): WorkerHandle<Request> => {
   const child = startProcess(
     script,
     {
@@ -182,29 +182,29 @@ export const processWorker = <Asked, Answer>(
       serialization: 'advanced',
       stdio: ['pipe', 'pipe', 'ignore', 'ipc'],
     },
-    (error) => gone(new WorkFailed('start', String(error))),
+    (error) => onLost(new WorkFailed('start', String(error))),
   )
   if (!child) return notStarted
   const { stdin, stdout } = child
   if (!stdin || !stdout) throw new Error('a process was started without pipes')
-  // What ends it is told by its exit.
+  // The process's exit tells the cause.
   for (const pipe of [stdin, stdout]) pipe.on('error', () => undefined)
   const output = gathered(stdout)
   const exited = new Promise((resolve) => child.once('exit', resolve))
   child
     .on('message', (message: FromWorker<Answer>) => {
-      const written = 'answer' in message ? message.written : undefined
-      if (written === undefined) told(message, [])
-      else void output.whole(written).then((parts) => told(message, parts))
+      const outputBytes = 'answer' in message ? message.outputBytes : undefined
+      if (outputBytes === undefined) onMessage(message, [])
+      else void output.whole(outputBytes).then((parts) => onMessage(message, parts))
     })
-    .on('error', (error) => gone(new WorkFailed('crash', String(error))))
+    .on('error', (error) => onLost(new WorkFailed('crash', String(error))))
     .once('exit', (code, signal) =>
       // V8 aborts when the heap is full; the system kills when all memory is.
-      gone(new WorkFailed(signal === null && code !== 134 ? 'crash' : 'memory')),
+      onLost(new WorkFailed(signal === null && code !== 134 ? 'crash' : 'memory')),
     )
   return {
-    post: async (asked, _, input = []) => {
-      child.send(asked as never, () => undefined)
+    post: async (request, _, input = []) => {
+      child.send(request as never, () => undefined)
       await feed(stdin, input)
     },
     resident: () => residentOf(child.pid),

@@ -37,14 +37,14 @@ type Task = {
   output?(parts: readonly Uint8Array[]): void
 }
 
-type Job<Asked, Answer> = Task & {
+type Job<Request, Answer> = Task & {
   /** Failed starts for this task. */
   tries: number
-  asked: Asked
+  request: Request
   timeoutMs: number
   transfer: readonly ArrayBuffer[]
-  answered(answer: Answer): void
-  failed(error: unknown): void
+  resolve(answer: Answer): void
+  reject(error: unknown): void
 }
 
 const lookMs = 50
@@ -59,15 +59,15 @@ const startMs = 30_000
  * memory ends what works on it, and only that; the next task gets a new one. Owners take turns
  * (`fairQueue`). They start when there is work, and without work do not keep this process alive.
  */
-export const workerPool = <Asked, Answer>(options: PoolOptions) => {
+export const workerPool = <Request, Answer>(options: PoolOptions) => {
   const { threads, timeoutMs, processMb, idleMs } = options
   const once = processMb !== undefined
-  type Own = Job<Asked, Answer>
+  type Own = Job<Request, Answer>
   type PoolWorker = {
-    handle: WorkerHandle<Asked>
+    handle: WorkerHandle<Request>
     served: number
-    told(message: FromWorker<Answer>, output: readonly Uint8Array[]): void
-    gone(error: WorkFailed): void
+    onMessage(message: FromWorker<Answer>, output: readonly Uint8Array[]): void
+    onLost(error: WorkFailed): void
   }
   const queue = fairQueue<Own>(threads)
   const running = new Set<PoolWorker>()
@@ -77,7 +77,7 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
   let closed = false
 
   const forget = (worker: PoolWorker): void => {
-    const at = idle.findIndex((one) => one.worker === worker)
+    const at = idle.findIndex((entry) => entry.worker === worker)
     if (at !== -1) clearTimeout(idle.splice(at, 1)[0]?.timer)
   }
 
@@ -96,19 +96,19 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
   }
 
   const started = (): PoolWorker => {
-    const open = once ? processWorker<Asked, Answer> : threadWorker<Asked, Answer>
+    const open = once ? processWorker<Request, Answer> : threadWorker<Request, Answer>
     const handle = open(
       { ...options, lifeMs: startMs + 2 * timeoutMs },
       {
-        told: (message, output) => worker.told(message, output),
-        gone: (error) => worker.gone(error),
+        onMessage: (message, output) => worker.onMessage(message, output),
+        onLost: (error) => worker.onLost(error),
       },
     )
     const worker: PoolWorker = {
       handle,
       served: 0,
-      told: () => undefined,
-      gone: () => forget(worker),
+      onMessage: () => undefined,
+      onLost: () => forget(worker),
     }
     return worker
   }
@@ -122,34 +122,35 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
   }
 
   /** Retries when file handles or memory may be free again. */
-  const beginLater = (entered: Entered<Own>): void => {
+  const startLater = (entered: Entered<Own>): void => {
     const pause = Math.min(longestPauseMs, lookMs * 2 ** entered.item.tries++)
     const timer = setTimeout(() => {
       later.delete(entered)
-      begin(entered)
+      start(entered)
     }, pause)
     later.set(entered, timer)
   }
 
-  const begin = (entered: Entered<Own>): void => {
+  const start = (entered: Entered<Own>): void => {
     const { item: job, leave } = entered
     const { worker, isNew } = awake()
     let isUp = !isNew
     running.add(worker)
-    const late = () => worker.gone(new WorkFailed('time'))
+    const late = () => worker.onLost(new WorkFailed('time'))
     let timer = setTimeout(late, isNew && !once ? startMs : job.timeoutMs)
     const look = () => {
-      if ((worker.handle.resident() ?? 0) > (processMb ?? 0)) worker.gone(new WorkFailed('memory'))
+      if ((worker.handle.resident() ?? 0) > (processMb ?? 0))
+        worker.onLost(new WorkFailed('memory'))
     }
     const looking = once ? setInterval(look, lookMs) : undefined
 
     const post = (): void => {
-      worker.handle.post(job.asked, job.transfer, job.input).catch((error: unknown) => {
+      worker.handle.post(job.request, job.transfer, job.input).catch((error: unknown) => {
         if (!running.has(worker)) return
         over()
         leave()
         void worker.handle.end()
-        job.failed(error)
+        job.reject(error)
         pump()
       })
     }
@@ -158,10 +159,10 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
       clearTimeout(timer)
       clearInterval(looking)
       running.delete(worker)
-      worker.told = () => undefined
-      worker.gone = () => forget(worker)
+      worker.onMessage = () => undefined
+      worker.onLost = () => forget(worker)
     }
-    worker.told = (message, output) => {
+    worker.onMessage = (message, output) => {
       if ('up' in message) {
         isUp = true
         if (isNew) post()
@@ -175,32 +176,33 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
       worker.served++
       rest(worker)
       job.output?.(output)
-      if ('answer' in message) job.answered(message.answer)
-      else job.failed(new WorkFailed('crash', message.threw))
+      if ('answer' in message) job.resolve(message.answer)
+      else job.reject(new WorkFailed('crash', message.threw))
       pump()
     }
-    worker.gone = (cause) => {
+    worker.onLost = (cause) => {
       // The task had not arrived yet.
       const error =
         cause.fault === 'crash' && !isUp ? new WorkFailed('start', cause.message) : cause
       over()
       const again = error.fault === 'memory' && worker.served > 0 && job.transfer.length === 0
-      const ended = () => {
+      const settle = () => {
         // What earlier tasks left may have filled it: this one gets a new thread.
-        if (again && !closed) return begin(entered)
-        if (error.fault === 'start' && job.tries < mostTries && !closed) return beginLater(entered)
+        if (again && !closed) return start(entered)
+        if (error.fault === 'start' && job.tries < mostTries && !closed) return startLater(entered)
         leave()
-        job.failed(error)
+        job.reject(error)
         pump()
       }
-      worker.handle.end().then(ended, ended)
+      worker.handle.end().then(settle, settle)
     }
     // What is sent before it is up would be lost if it does not start.
     if (!isNew) post()
   }
 
   const pump = (): void => {
-    for (let one = closed ? undefined : queue.next(); one; one = queue.next()) begin(one)
+    for (let entered = closed ? undefined : queue.next(); entered; entered = queue.next())
+      start(entered)
   }
 
   return {
@@ -209,23 +211,23 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
      * afterwards. Where nothing can be started that is tried for ten seconds. @throws WorkFailed,
      * what `input` throws
      */
-    run(owner: string, asked: Asked, task: Task = {}): Promise<Answer> {
-      return new Promise((answered, failed) => {
+    run(owner: string, request: Request, task: Task = {}): Promise<Answer> {
+      return new Promise((resolve, reject) => {
         if (closed) {
-          failed(new WorkFailed('closed'))
+          reject(new WorkFailed('closed'))
           return
         }
-        queue.add(owner, { timeoutMs, transfer: [], ...task, tries: 0, asked, answered, failed })
+        queue.add(owner, { timeoutMs, transfer: [], ...task, tries: 0, request, resolve, reject })
         pump()
       })
     },
     /** Ends everything; pending tasks fail. */
     async close(): Promise<void> {
       closed = true
-      for (const job of queue.clear()) job.failed(new WorkFailed('closed'))
+      for (const job of queue.clear()) job.reject(new WorkFailed('closed'))
       for (const [{ item }, timer] of later) {
         clearTimeout(timer)
-        item.failed(new WorkFailed('closed'))
+        item.reject(new WorkFailed('closed'))
       }
       later.clear()
       const resting = idle.splice(0)
@@ -233,11 +235,11 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
       const ending = resting.map(({ worker }) => worker.handle.end())
       for (const worker of [...running]) {
         ending.push(worker.handle.end())
-        worker.gone(new WorkFailed('closed'))
+        worker.onLost(new WorkFailed('closed'))
       }
       await Promise.all(ending)
     },
   }
 }
 
-export type WorkerPool<Asked, Answer> = ReturnType<typeof workerPool<Asked, Answer>>
+export type WorkerPool<Request, Answer> = ReturnType<typeof workerPool<Request, Answer>>

@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises'
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Resolves in a turn of the event loop that no other caller gets. What each does until it waits again
- * takes its time alone: others' requests are answered between.
+ * Resolves in a turn of the event loop that no other caller gets. Others' requests are answered
+ * between the turns of two callers.
  */
 export const yieldToEventLoop = async (): Promise<void> => {
   last = last.then(() => setImmediate())
