@@ -58,13 +58,13 @@ export const accessCache = ({ changes, sharedViews }: Options) => {
     }
   }
 
-  const kept = new LRUCache<string, Known>({ ...atMost(most), dispose: forget })
+  const cache = new LRUCache<string, Known>({ ...atMost(most), dispose: forget })
 
   const changed = (view: string, change: DocumentChange): void => {
     version++
     for (const key of dependents.get(`${view}/${change.id}`) ?? []) {
-      const known = kept.peek(key)
-      if (known && !isUse(known.key, change)) kept.delete(key)
+      const known = cache.peek(key)
+      if (known && !isUse(known.key, change)) cache.delete(key)
     }
   }
 
@@ -73,26 +73,26 @@ export const accessCache = ({ changes, sharedViews }: Options) => {
       if (!views.has(view)) continue
       if (anew) {
         version++
-        kept.clear()
+        cache.clear()
       }
-      for (const one of changes) changed(view, one)
+      for (const change of changes) changed(view, change)
     }
   })
 
   return {
     /** `now`: a moment of the monotonic clock. */
     get(key: string, now: number): Known | undefined {
-      const known = kept.get(key)
+      const known = cache.get(key)
       return known && now - known.readAt < ttlMs ? known : undefined
     },
     /** What was found, however long ago. */
-    outdated: (key: string): Known | undefined => kept.peek(key),
-    /** Reads and keeps; what changed while it was being read is not kept. */
+    outdated: (key: string): Known | undefined => cache.peek(key),
+    /** Reads and keeps an access, unless it changed while it was being read. */
     async fill(key: string, read: () => Promise<Known>): Promise<Access> {
       const before = version
       const known = await read()
       if (version !== before) return known.access
-      kept.set(key, known)
+      cache.set(key, known)
       for (const source of known.sources)
         dependents.set(source, (dependents.get(source) ?? new Set()).add(key))
       return known.access

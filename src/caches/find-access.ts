@@ -59,9 +59,13 @@ const denied = ({ key_id, user_id, organization_id }: ApiKeyView) =>
 /**
  * An organization key acts in its own; a user key where the header says, else where its user is.
  */
-const organizationOf = (key: ApiKeyView, user: UserView, asked: string | undefined): string => {
-  const organizationId = key.organization_id ?? asked ?? user.current_organization_id
-  const other = asked !== undefined && asked !== organizationId
+const organizationOf = (
+  key: ApiKeyView,
+  user: UserView,
+  requestedId: string | undefined,
+): string => {
+  const organizationId = key.organization_id ?? requestedId ?? user.current_organization_id
+  const other = requestedId !== undefined && requestedId !== organizationId
   if (!organizationId || other || organizationId.length > longestId) throw denied(key)
   return organizationId
 }
@@ -74,10 +78,9 @@ const isOfFormer = (key: ApiKeyView, member: MemberView): boolean =>
   key.created_at < member.created_at && (key.type === 'organization' || member.again === true)
 
 /**
- * Who a request comes from (docs/contract/authentication.md#authentication). A key works while it is
- * neither revoked nor expired and its backing user is an active member of the organization: what
- * was given to a person ends with that person's membership. What was found is answered at once,
- * without a promise, until anything it rests on changes.
+ * Who a request comes from (docs/contract/authentication.md#authentication). A key works until it is
+ * revoked or expires, and while its backing user is an active member of the organization. A known
+ * access is answered at once, without a promise, until its sources change.
  * @throws missing_api_key, invalid_api_key, organization_access_denied
  */
 export const findAccess = (uses: Uses) => {
@@ -85,7 +88,7 @@ export const findAccess = (uses: Uses) => {
   const superAdminHash = superAdminKey && hashApiKey(superAdminKey)
   const cache = accessCache(uses)
 
-  /** By its id where it was found before: a search is of more than documents in memory. */
+  /** By its id if it is known: a search looks at more than documents in memory. */
   const findKey = async (hash: string, keyId: string | undefined): Promise<ApiKeyView> => {
     const before = keyId === undefined ? undefined : await apiKeys.get(keyId)
     if (before && !before.incomplete && sameSecret(before.hash, hash)) return before
@@ -98,7 +101,7 @@ export const findAccess = (uses: Uses) => {
 
   const read = async (
     hash: string,
-    asked: string | undefined,
+    requestedId: string | undefined,
     keyId: string | undefined,
   ): Promise<Known> => {
     const readAt = clock.monotonic()
@@ -106,7 +109,7 @@ export const findAccess = (uses: Uses) => {
     const until = key.expires_at ? Date.parse(key.expires_at) : Number.POSITIVE_INFINITY
     const user = await users.get(key.user_id)
     if (until <= clock.now().getTime() || !user || user.incomplete) throw refusal('invalid_api_key')
-    const organizationId = organizationOf(key, user, asked)
+    const organizationId = organizationOf(key, user, requestedId)
     const memberId = memberDocumentId(organizationId, user.user_id)
     const member = await members.get(memberId)
     if (member?.status !== 'active' || member.incomplete || isOfFormer(key, member))
@@ -131,16 +134,16 @@ export const findAccess = (uses: Uses) => {
     organizationHeader: string | undefined,
   ): Access | Promise<Access> => {
     if (!apiKey) throw refusal('missing_api_key')
-    const asked = organizationHeader || undefined
+    const requestedId = organizationHeader || undefined
     const digest = digestOf(apiKey)
-    const cacheKey = asked ? `${digest} ${asked}` : digest
+    const cacheKey = requestedId ? `${digest} ${requestedId}` : digest
     const cached = cache.get(cacheKey, clock.monotonic())
     if (cached && cached.until <= clock.now().getTime()) throw refusal('invalid_api_key')
     if (cached) return cached.access
     const hash = hashApiKey(apiKey)
     if (superAdminHash && sameSecret(hash, superAdminHash)) return platformAccess
     const { keyId } = cache.outdated(cacheKey)?.access ?? {}
-    return cache.fill(cacheKey, () => read(hash, asked, keyId ?? undefined))
+    return cache.fill(cacheKey, () => read(hash, requestedId, keyId ?? undefined))
   }
 
   return { find, close: cache.close }

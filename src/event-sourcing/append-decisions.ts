@@ -15,8 +15,8 @@ import {
   type PendingDecision,
   type PendingLoad,
   type StreamCache,
-  taken,
-  takenLoads,
+  takeBatch,
+  takeLoads,
 } from './stream-cache.ts'
 import type { WatchedAppends } from './watched-appends.ts'
 
@@ -38,13 +38,13 @@ const refuseAll = (
   waiting: readonly Pick<PendingDecision, 'refused'>[],
   failure: unknown,
 ): undefined => {
-  for (const one of waiting) one.refused(failure)
+  for (const decision of waiting) decision.refused(failure)
 }
 
 const stand = (batch: readonly PendingDecision[]): void => {
-  for (const one of batch) {
-    one.stands = true
-    one.decided?.(one.events)
+  for (const decision of batch) {
+    decision.stands = true
+    decision.decided?.(decision.events)
   }
 }
 
@@ -143,10 +143,10 @@ export const appendDecisions = (options: Options) => {
   const decideBatch = async (
     stream: AnyStream,
     cached: CachedStream,
-    taken: readonly PendingDecision[],
+    decisions: readonly PendingDecision[],
     isRead: boolean,
   ): Promise<readonly PendingDecision[]> => {
-    let batch = taken
+    let batch = decisions
     let current = isRead
     for (let attempt = 1; batch.length > 0; attempt++) {
       const at = times.stamp()
@@ -178,10 +178,10 @@ export const appendDecisions = (options: Options) => {
   return async (stream: AnyStream, cached: CachedStream): Promise<void> => {
     cached.busy = true
     while (cached.waiting.length > 0 || cached.loads.length > 0) {
-      const loads = takenLoads(cached)
+      const loads = takeLoads(cached)
       const cold = !cached.known
       const unread = cold ? await cache.caughtUp(stream, cached) : undefined
-      const batch = taken(cached)
+      const batch = takeBatch(cached)
       if (unread !== undefined) {
         refuseAll(batch, unread)
         refuseAll(loads, unread)

@@ -61,14 +61,14 @@ export const appendTimes = ({ now }: Pick<Clock, 'now'>) => {
     /** The store, taking note of the times of what is read of it. */
     noting: (store: EventStore): EventStore => ({
       ...store,
-      async *read(...asked) {
-        for await (const events of store.read(...asked)) {
+      async *read(...args) {
+        for await (const events of store.read(...args)) {
           seen(events)
           yield events
         }
       },
-      async *feed(...asked) {
-        for await (const batch of store.feed(...asked)) {
+      async *feed(...args) {
+        for await (const batch of store.feed(...args)) {
           seen(batch.events)
           yield batch
         }

@@ -45,9 +45,9 @@ export const consentedHosts = (read: EventStore['read']) => {
     const { organization_id, name, hosts, updated_at } = stored
     if (hosts) return hosts
     const key = `${organization_id} ${name} ${updated_at}`
-    const found = known.get(key) ?? hostsAt(organization_id, name, updated_at)
-    known.set(key, found)
-    found.catch(() => known.delete(key))
-    return found
+    const pendingHosts = known.get(key) ?? hostsAt(organization_id, name, updated_at)
+    known.set(key, pendingHosts)
+    pendingHosts.catch(() => known.delete(key))
+    return pendingHosts
   }
 }

@@ -30,17 +30,17 @@ export const decisionsMade = ({ id }: Pick<Clock, 'id'>) => {
     ): NewEvent[] {
       const events: NewEvent[] = []
       let { state } = cached
-      for (const one of batch) {
-        one.refusal = undefined
-        const { call } = one
+      for (const decision of batch) {
+        decision.refusal = undefined
+        const { call } = decision
         try {
-          const made = one.decide(state)
-          const checked = checkEvents(aggregate.events, made, metadataOf(call, 1, at))
+          const newEvents = decision.decide(state)
+          const checked = checkEvents(aggregate.events, newEvents, metadataOf(call, 1, at))
           const { metadata } = checked
-          one.events = checked.events
-          state = evolved(aggregate, state, one.events as readonly EventOf<EventTable>[])
-          one.state = state
-          for (const { type, data } of one.events) {
+          decision.events = checked.events
+          state = evolved(aggregate, state, decision.events as readonly EventOf<EventTable>[])
+          decision.state = state
+          for (const { type, data } of decision.events) {
             const version = schemaVersionOf(type)
             events.push({
               id: idOf(call, name, cached.revision + 1 + events.length),
@@ -51,7 +51,7 @@ export const decisionsMade = ({ id }: Pick<Clock, 'id'>) => {
             })
           }
         } catch (error) {
-          one.refusal = { error }
+          decision.refusal = { error }
         }
       }
       return events

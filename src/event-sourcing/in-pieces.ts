@@ -13,7 +13,7 @@ const weightOf = (value: unknown): number => {
   if (typeof value === 'string') return Buffer.byteLength(value) + 4
   if (typeof value !== 'object' || value === null) return 8
   let weight = 2
-  if (Array.isArray(value)) for (const one of value) weight += 5 + weightOf(one)
+  if (Array.isArray(value)) for (const item of value) weight += 5 + weightOf(item)
   else {
     const fields = value as Readonly<Record<string, unknown>>
     for (const name in fields) weight += name.length + 4 + weightOf(fields[name])

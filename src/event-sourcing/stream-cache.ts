@@ -83,8 +83,8 @@ const largestSnapshot = 1_000_000
 /** The size of a cached stream besides its state, in characters. */
 const bareStream = 500
 
-/** The decisions to be made next. */
-export const taken = (cached: CachedStream): readonly PendingDecision[] => {
+/** Takes the decisions to be made next. */
+export const takeBatch = (cached: CachedStream): readonly PendingDecision[] => {
   const { waiting } = cached
   if (cached.apart > 0) {
     cached.apart--
@@ -105,24 +105,24 @@ export const apart = (
   cached.loads = [...loads, ...cached.loads]
 }
 
-/** The readers to be answered next: none before all that waited with them is decided. */
-export const takenLoads = (cached: CachedStream): readonly PendingLoad[] => {
+/** Takes the readers to be answered next: none before the decisions that waited with them. */
+export const takeLoads = (cached: CachedStream): readonly PendingLoad[] => {
   const { loads, apart } = cached
   if (apart > 0) return []
   cached.loads = []
   return loads
 }
 
-/** Folds stored events; those that are unreadable are told of and left out. @throws UnknownEvent */
+/** Folds stored events; reports and skips those that are unreadable. @throws UnknownEvent */
 const foldingPast = (
   aggregate: AnyStream['aggregate'],
   onUnreadable: (error: UnreadableEvent) => void,
 ) => {
   const decode = decoder(aggregate.events)
-  let whole = true
+  let isComplete = true
   const leftOut = (error: unknown): void => {
     if (!(error instanceof UnreadableEvent)) throw error
-    whole = false
+    isComplete = false
     onUnreadable(error)
   }
   return (before: unknown, events: readonly RecordedEvent[]): unknown => {
@@ -132,7 +132,7 @@ const foldingPast = (
         state = evolved(aggregate, state, [decode(event) as EventOf<EventTable>])
       } catch (error) {
         // An event that depends on a skipped event may fail to fold.
-        if (whole || error instanceof UnreadableEvent) leftOut(error)
+        if (isComplete || error instanceof UnreadableEvent) leftOut(error)
       }
     return state
   }

@@ -3,17 +3,16 @@ import type { Span, Telemetry } from '../ports/telemetry.ts'
 import type { Transacted } from './stream-cache.ts'
 import type { Transactor } from './transactor.ts'
 
-type Ended = Pick<Transacted<unknown, readonly { type: string }[]>, 'events' | 'revision'>
+type Outcome = Pick<Transacted<unknown, readonly { type: string }[]>, 'events' | 'revision'>
 
 /**
- * A span for each decision: its stream, the events that came of it, and the stream's revision
- * after.
+ * A span for each decision: its stream, its events, and the stream's revision after them.
  */
 export const tracedTransactor = (inner: Transactor, { begin: spanOf }: Telemetry): Transactor => {
   const began = (name: string, { trace }: Call): Span =>
     spanOf('command', { parent: trace, attributes: { 'reprise.stream': name } })
 
-  const follow = (span: Span, stored: Promise<Ended>): void => {
+  const follow = (span: Span, stored: Promise<Outcome>): void => {
     stored.then(
       ({ events, revision }) =>
         span.end({
@@ -34,9 +33,9 @@ export const tracedTransactor = (inner: Transactor, { begin: spanOf }: Telemetry
     },
     begin(stream, decide, call) {
       const span = began(stream.name, call)
-      const begun = inner.begin(stream, decide, call)
-      follow(span, begun.stored)
-      return begun
+      const decision = inner.begin(stream, decide, call)
+      follow(span, decision.stored)
+      return decision
     },
   }
 }

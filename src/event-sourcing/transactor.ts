@@ -22,7 +22,7 @@ import { type WatchedAppends, watchedAppends } from './watched-appends.ts'
  * A decision under way. `decided` resolves once it stands: where no other process writes, before it
  * is on disk; else together with `stored`, which settles once it is.
  */
-export type Begun<State, Events> = {
+export type OngoingDecision<State, Events> = {
   decided: Promise<Events>
   stored: Promise<Transacted<State, Events>>
 }
@@ -32,7 +32,7 @@ type Options = {
   snapshots: Snapshots
   clock: Clock
   times?: Pick<AppendTimes, 'stamp' | 'began' | 'ended'>
-  /** Told of every append. */
+  /** Called for every append. */
   appends?: Pick<WatchedAppends, 'stored' | 'failed'>
   /** Called for each misfit, with type and field, never data. */
   log?: Pick<Log, 'error'>
@@ -88,35 +88,36 @@ export const transactor = (options: Options) => {
   /** A decision is made at once where nothing has to be read for it. */
   const wait = <State, Table extends EventTable>(
     stream: Stream<State, Table>,
-    one: PendingDecision,
+    decision: PendingDecision,
   ): void => {
     const any = stream as unknown as AnyStream
     const cached = cache.of(any)
-    if (!stream.despiteUnreadable) one.decide = onWhole(cached, one.decide)
-    if (cached.waiting.length > 0) cached.waiting.push(one)
-    else cached.waiting = [one]
+    if (!stream.despiteUnreadable) decision.decide = onWhole(cached, decision.decide)
+    if (cached.waiting.length > 0) cached.waiting.push(decision)
+    else cached.waiting = [decision]
     served(any, cached)
   }
 
   /** Decides and stores, telling the two apart: other work may start once the decision stands. */
-  const begin = <State, Table extends EventTable, Events extends readonly EventOf<Table>[]>(
+  const beginDecision = <State, Table extends EventTable, Events extends readonly EventOf<Table>[]>(
     stream: Stream<State, Table>,
     decide: (state: State) => Events,
     call: Call,
-  ): Begun<State, Events> => {
-    const one = pending(decide, call)
+  ): OngoingDecision<State, Events> => {
+    const decision = pending(decide, call)
     const stored = new Promise<Transacted<State, Events>>((resolve, reject) => {
-      one.stored = resolve as unknown as PendingDecision['stored']
-      one.refused = (error) => {
+      decision.stored = resolve as unknown as PendingDecision['stored']
+      decision.refused = (error) => {
         // Who waits for the decision need not wait for this.
         stored.catch(ignored)
         reject(error)
       }
     })
-    wait(stream, one)
-    if (one.stands) return { decided: Promise.resolve(one.events as unknown as Events), stored }
+    wait(stream, decision)
+    if (decision.stands)
+      return { decided: Promise.resolve(decision.events as unknown as Events), stored }
     const decided = new Promise<Events>((resolve, reject) => {
-      one.decided = resolve as unknown as (events: Decided) => void
+      decision.decided = resolve as unknown as (events: Decided) => void
       stored.catch(reject)
     })
     decided.catch(ignored)
@@ -134,15 +135,15 @@ export const transactor = (options: Options) => {
     call: Call,
   ): Promise<Transacted<State, Events>> =>
     new Promise((resolve, reject) => {
-      const one = pending(decide, call)
-      one.stored = resolve as unknown as PendingDecision['stored']
-      one.refused = reject
-      wait(stream, one)
+      const decision = pending(decide, call)
+      decision.stored = resolve as unknown as PendingDecision['stored']
+      decision.refused = reject
+      wait(stream, decision)
     })
 
   /**
-   * The stream to its end, with what was decided on it before this call. Where other processes
-   * write too, what they had stored by the time of the call is in it.
+   * The stream to its end, with every decision made on it before this call. Where other processes
+   * write too, it includes what they had stored by the time of the call.
    * @throws StoreUnavailable, UnreadableEvent
    */
   const load = <State, Table extends EventTable>(
@@ -152,9 +153,9 @@ export const transactor = (options: Options) => {
     const any = stream as unknown as AnyStream
     const cached = cache.of(any)
     cached.loads.push({
-      loaded(found) {
+      loaded(result) {
         if (cached.unreadable && !stream.despiteUnreadable) loading.reject(cached.unreadable)
-        else loading.resolve(found as Loaded<State>)
+        else loading.resolve(result as Loaded<State>)
       },
       refused: loading.reject,
     })
@@ -162,7 +163,7 @@ export const transactor = (options: Options) => {
     return loading.promise
   }
 
-  return { load, transact, begin }
+  return { load, transact, begin: beginDecision }
 }
 
 export type Transactor = ReturnType<typeof transactor>

@@ -108,7 +108,7 @@ export const batchFolder = (projections: readonly AnyProjection[], aside?: SetAs
       if (routed) concerned.push(outcome(projectionStore, cursor, routed, batch))
       else outcomes.push({ cursor, view: cursor.projection.name, changes: nothing, position })
     }
-    for (const one of await Promise.all(concerned)) outcomes.push(one)
+    for (const foldedBatch of await Promise.all(concerned)) outcomes.push(foldedBatch)
     return outcomes
   }
 }

@@ -18,15 +18,15 @@ export const bothPaces = ({ prompt, later, isLater }: Uses) => {
     at: (name: string) => paceOf(name).at(name),
     holds: (name: string) => paceOf(name).holds(name),
     state: () => [...prompt.state(), ...later.state()],
-    rebuild: (...asked: Parameters<Projecting['rebuild']>) => paceOf(asked[0]).rebuild(...asked),
+    rebuild: (...args: Parameters<Projecting['rebuild']>) => paceOf(args[0]).rebuild(...args),
     waitForPosition(
       position: Position,
       timeoutMs: number,
       views?: readonly string[],
     ): Promise<boolean> {
       if (!views) return prompt.waitForPosition(position, timeoutMs)
-      const waits = views.map((name) => paceOf(name).waitForPosition(position, timeoutMs, [name]))
-      return Promise.all(waits).then((passed) => passed.every(Boolean))
+      const pending = views.map((name) => paceOf(name).waitForPosition(position, timeoutMs, [name]))
+      return Promise.all(pending).then((passed) => passed.every(Boolean))
     },
   }
 }

@@ -57,9 +57,9 @@ export const whileLeading = <T>(
   const leading = () => held !== undefined && since(held) < ttlMs * counted
 
   const acquired = defer(async () => {
-    const asked = moment()
+    const requestedAt = moment()
     const ours = await leases.acquire(name, holder, ttlMs)
-    held = ours ? asked : undefined
+    held = ours ? requestedAt : undefined
     return leading()
   }).pipe(
     catchError((err) => {

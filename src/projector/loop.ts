@@ -69,7 +69,7 @@ export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
     done(outcomes)
   }
 
-  const begin = async () => {
+  const start = async () => {
     await options.learn()
     const end = await store.end()
     const outcomes = cursors.map(async (cursor): Promise<FoldedBatch> => {
@@ -107,7 +107,7 @@ export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
         throw new ViewsRenewed('the views are folded from the start')
       }),
     )
-    const steps = defer(() => serially(begin)).pipe(
+    const steps = defer(() => serially(start)).pipe(
       switchMap((after) => {
         const feed = stretches(store, after, ending.signal, gathered)
         return defer(() => feed.next()).pipe(

@@ -46,7 +46,7 @@ type Options = {
   lease?: Lease
   /** What was set aside before, as it is stored: asked for when this process begins to project. */
   known?: () => Promise<readonly SetAsideEvent[]>
-  /** Emits when the stored checkpoints went back: what was folded is gone. */
+  /** Emits when the stored checkpoints went back: folded documents were lost. */
   renewed?: Observable<unknown>
   /** The log's end moves from time to time only: what is new by then is folded together. */
   gathered?: boolean

@@ -6,14 +6,14 @@ import type { Views } from '../ports/views.ts'
 import type { Projecting } from './projector.ts'
 import type { Progress } from './rebuild.ts'
 
-type Kept = {
+type Sources = {
   store: Pick<EventStore, 'head' | 'distance'>
   views: Pick<Views, 'checkpoint'>
   projections: readonly Pick<AnyProjection, 'name'>[]
 }
 
 /** How far each read model is folded, as stored; `lag` is the distance to the log's head. */
-export const standingsOf = async ({ store, views, projections }: Kept) => {
+export const standingsOf = async ({ store, views, projections }: Sources) => {
   const head = await store.head()
   const standings = projections.map(async ({ name }) => {
     const position = await views.checkpoint(name)
@@ -34,10 +34,10 @@ export type ProjectionStatus = Standing & {
   error?: string
 }
 
-type Uses = Kept & { projecting: Pick<Projecting, 'state' | 'holds' | 'rebuild'>; log: Log }
+type Uses = Sources & { projecting: Pick<Projecting, 'state' | 'holds' | 'rebuild'>; log: Log }
 
 /** Rebuilds begun on request: they run on their own and can be looked at meanwhile. */
-export const rebuildJobs = ({ projecting, log, ...kept }: Uses) => {
+export const rebuildJobs = ({ projecting, log, ...sources }: Uses) => {
   const under = new Map<string, Progress>()
   const failures = new Map<string, string>()
   const running = new Set<Promise<void>>()
@@ -55,17 +55,17 @@ export const rebuildJobs = ({ projecting, log, ...kept }: Uses) => {
 
   return {
     async list(): Promise<ProjectionStatus[]> {
-      const states = new Map(projecting.state().map((one) => [one.name, one]))
-      return (await standingsOf(kept)).map((standing) => {
+      const states = new Map(projecting.state().map((state) => [state.name, state]))
+      return (await standingsOf(sources)).map((standing) => {
         const { name } = standing
         const { state = 'stopped', error } = states.get(name) ?? {}
         const progress = under.get(name)
         if (progress) return { ...standing, state: 'rebuilding', progress }
-        const said = failures.get(name) ?? (error instanceof Error ? error.message : undefined)
+        const failure = failures.get(name) ?? (error instanceof Error ? error.message : undefined)
         return {
           ...standing,
           state: projecting.holds(name) ? state : 'elsewhere',
-          ...(said === undefined ? {} : { error: said }),
+          ...(failure === undefined ? {} : { error: failure }),
         }
       })
     },
@@ -75,7 +75,8 @@ export const rebuildJobs = ({ projecting, log, ...kept }: Uses) => {
      * @throws projection_not_found, projects_elsewhere
      */
     begin(name: string): void {
-      if (!kept.projections.some((one) => one.name === name)) throw refusal('projection_not_found')
+      if (!sources.projections.some((projection) => projection.name === name))
+        throw refusal('projection_not_found')
       if (!projecting.holds(name)) throw refusal('projects_elsewhere')
       if (under.has(name)) return
       failures.delete(name)

@@ -34,8 +34,8 @@ const beside = (views: Views, gathers: boolean): ProjectionStore => ({
   commit: (commits) => views.commit(commits, 'rebuild', gathers),
 })
 
-const percentOf = (left: number, whole: number): number =>
-  whole > 0 ? Math.floor((1 - left / whole) * 100) : 100
+const percentOf = (left: number, total: number): number =>
+  total > 0 ? Math.floor((1 - left / total) * 100) : 100
 
 /**
  * Builds a read model anew from the log, beside the live one, which answers until the new one is
@@ -48,14 +48,14 @@ export const rebuild = async (options: Rebuild): Promise<void> => {
   const { name } = projection
   const projectionStore = beside(views, false)
   const head = await store.head()
-  const whole = store.distance(START, head).amount
+  const total = store.distance(START, head).amount
   let folded = 0
   let position = START
   const pass = async (): Promise<number> => {
     const before = folded
     const report = (events: number, at: Position) => {
       const left = store.distance(at, head).amount
-      progress?.({ events: before + events, percent: percentOf(left, whole) })
+      progress?.({ events: before + events, percent: percentOf(left, total) })
     }
     const options = { store, projection, projectionStore, after: position, step, progress: report }
     const { events, ...reached } = await replay(signal ? { ...options, signal } : options)
@@ -79,22 +79,21 @@ type Together = Pick<Rebuild, 'store' | 'views' | 'progress' | 'signal'> & {
 }
 
 /**
- * Builds read models anew in one pass over the log, as a bulk load, where nothing is served and nothing
- * else is projected meanwhile. The live ones stay as they are until the end; one that was cut off is
- * begun anew by the next rebuild. What comes into the log meanwhile is for the next projector.
- * @throws what stopped the first that could not go on; the others are swapped in all the same
+ * Rebuilds read models in one pass over the log, as a bulk load, while nothing is served or
+ * projected. The live ones stay as they are until the end. Later events are for the next projector;
+ * a rebuild that was cut off starts anew. @throws the first failure, after the others are swapped
  */
 export const rebuildTogether = async (options: Together): Promise<void> => {
   const { store, views, projections, progress, signal } = options
   const head = await store.head()
-  const whole = store.distance(START, head).amount
+  const total = store.distance(START, head).amount
   for (const { name } of projections) await views.beginRebuild(name)
   const { cursors } = await replayTogether({
     store,
     projections,
     projectionStore: beside(views, true),
     progress: (events, at) =>
-      progress?.({ events, percent: percentOf(store.distance(at, head).amount, whole) }),
+      progress?.({ events, percent: percentOf(store.distance(at, head).amount, total) }),
     ...(signal ? { signal } : {}),
   })
   signal?.throwIfAborted()

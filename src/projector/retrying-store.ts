@@ -27,7 +27,7 @@ export type Leadership = {
 /** Tries for errors that are not StoreUnavailable, in case they pass. */
 const maxAttempts = 5
 
-/** The views as a projection store. Retries with back-off while they are out of reach and this process leads. */
+/** The views as a projection store. Retries with back-off while this process leads. */
 export const retryingStore = ({ views, leading, log, signal }: Leadership): ProjectionStore => {
   const until = async <T>(work: () => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt++)
@@ -68,7 +68,8 @@ export const committed = async (
     if (first && others.length === 0)
       return [{ ...first, changes: [], position: first.cursor.position, error }]
     const each: FoldedBatch[] = []
-    for (const one of outcomes) each.push(...(await committed(projectionStore, [one], more)))
+    for (const outcome of outcomes)
+      each.push(...(await committed(projectionStore, [outcome], more)))
     return each
   }
 }

@@ -155,9 +155,9 @@ export const batchRouter = (
     if (!types) return []
     const known = types.get(type)
     if (known) return known
-    const found = readersOf(projections, category, type)
-    types.set(type, found)
-    return found
+    const matches = readersOf(projections, category, type)
+    types.set(type, matches)
+    return matches
   }
 
   /** Undefined: nothing of the batch concerns that projection. */

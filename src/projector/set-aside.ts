@@ -56,7 +56,7 @@ export const setAside = (
     },
     /** In the order of the log. */
     events: (): SetAsideEvent[] =>
-      [...events.values()].toSorted((one, other) => one.position - other.position),
+      [...events.values()].toSorted((left, right) => left.position - right.position),
   }
 }
 

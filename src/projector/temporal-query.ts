@@ -11,7 +11,7 @@ import type { Cursor } from './router.ts'
 import { type SetAsideEvent, setAside } from './set-aside.ts'
 
 /** An organization's events after one position and up to another, in batches. */
-type ReadHistory = (asked: {
+type ReadHistory = (range: {
   organizationId: string
   after: Position
   upTo: Position
@@ -31,7 +31,7 @@ type Delta = {
 type Options = {
   readHistory: ReadHistory
   snapshots: Snapshots
-  /** Of the code that folds: what another has left behind is not used. */
+  /** Of the code that folds: snapshots of other versions are not used. */
   version: number
   /** How many events of an organization are between two snapshots, at least. */
   every?: number
@@ -75,7 +75,7 @@ export const temporalQuery = (options: Options) => {
     const fold = batchFolder([projection], aside)
     const snapshotName = (n: number) => `state of ${name} in ${organizationId}, ${n}`
     let position = START
-    let kept = 0
+    let snapshotCount = 0
     let delta = new Map<string, Document | null>()
     let from = START
     let folded = 0
@@ -86,8 +86,8 @@ export const temporalQuery = (options: Options) => {
       if (projectionStore.documents.size > most || isTight()) throw refusal('state_too_large')
     }
 
-    for (; ; kept++) {
-      const snapshot = await snapshots.get(snapshotName(kept))
+    for (; ; snapshotCount++) {
+      const snapshot = await snapshots.get(snapshotName(snapshotCount))
       if (snapshot?.version !== version || snapshot.revision > upTo) break
       const { after, changes, upTo: reached, setAside: known = [] } = snapshot.state as Delta
       if (after !== position) break
@@ -117,7 +117,7 @@ export const temporalQuery = (options: Options) => {
       }
       const snapshot = { revision: position, version, state }
       // One that cannot be kept is folded again.
-      await snapshots.put(snapshotName(kept++), snapshot).catch(() => undefined)
+      await snapshots.put(snapshotName(snapshotCount++), snapshot).catch(() => undefined)
       delta = new Map()
       from = position
       folded = 0

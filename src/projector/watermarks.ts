@@ -23,7 +23,7 @@ export const watermarks = (names: readonly string[], now: () => number) => {
   const aside = new Set<string>()
   /** Undefined: no view is waited for. */
   let lowest: Position | undefined = START
-  let waits: Wait[] = []
+  let queue: Wait[] = []
   let timer: NodeJS.Timeout | undefined
 
   const behind = (name: string, position: Position) =>
@@ -35,24 +35,24 @@ export const watermarks = (names: readonly string[], now: () => number) => {
       : !views.some((name) => behind(name, position))
 
   const settle = () => {
-    let found: Position | undefined
+    let minimum: Position | undefined
     // Called for every batch, with all read models: forEach allocates nothing.
     positions.forEach((position, name) => {
-      if (!aside.has(name) && (found === undefined || position < found)) found = position
+      if (!aside.has(name) && (minimum === undefined || position < minimum)) minimum = position
     })
-    lowest = found
-    if (waits.length === 0) return
-    const waiting = waits
-    waits = []
+    lowest = minimum
+    if (queue.length === 0) return
+    const waiting = queue
+    queue = []
     for (const wait of waiting)
       if (reached(wait)) wait.settle(true)
-      else waits.push(wait)
+      else queue.push(wait)
   }
 
   const expire = () => {
     const time = now()
-    const late = waits.filter(({ until }) => until <= time)
-    waits = waits.filter(({ until }) => until > time)
+    const late = queue.filter(({ until }) => until <= time)
+    queue = queue.filter(({ until }) => until > time)
     const furthest = latest(START, ...positions.values())
     for (const { position, views, settle: answer } of late) {
       if (furthest >= position)
@@ -60,7 +60,7 @@ export const watermarks = (names: readonly string[], now: () => number) => {
       answer(false)
     }
     if (late.length > 0) settle()
-    if (waits.length > 0) return
+    if (queue.length > 0) return
     clearInterval(timer)
     timer = undefined
   }
@@ -71,13 +71,13 @@ export const watermarks = (names: readonly string[], now: () => number) => {
     lowest: (): Position => lowest ?? START,
     /** How far one view is known to be. */
     at: (name: string) => positions.get(name) ?? START,
-    waiting: () => waits.length > 0,
+    waiting: () => queue.length > 0,
     /** True as soon as the views have passed a position; false when that takes too long. */
     waitForPosition(position: Position, timeoutMs: number, views: readonly string[] = names) {
       if (reached({ position, views })) return yes
       timer ??= setInterval(expire, tickMs)
       return new Promise<boolean>((settle) => {
-        waits.push({ position, views, until: now() + timeoutMs, settle })
+        queue.push({ position, views, until: now() + timeoutMs, settle })
       })
     },
     /** Where views stand now; a view that went on is waited for again. */
@@ -104,7 +104,7 @@ export const watermarks = (names: readonly string[], now: () => number) => {
     end() {
       clearInterval(timer)
       timer = undefined
-      for (const { settle: answer } of waits.splice(0)) answer(false)
+      for (const { settle: answer } of queue.splice(0)) answer(false)
     },
   }
 }

@@ -41,7 +41,9 @@ export const earlierSpellings = (email: string): string[] => {
   const unicodeHost = domainToUnicode(host) || host
   const locals = [given.local, local, local.normalize('NFD')]
   const hosts = [given.host, host, unicodeHost, unicodeHost.normalize('NFD')]
-  const spellings = new Set(locals.flatMap((one) => hosts.map((other) => one + other)))
+  const spellings = new Set(
+    locals.flatMap((localPart) => hosts.map((hostPart) => localPart + hostPart)),
+  )
   spellings.delete(local + host)
   return [...spellings]
 }

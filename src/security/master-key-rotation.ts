@@ -44,7 +44,7 @@ type Uses = {
 /** How long it takes until every process that shares the keys has seen that a rotation began. */
 export const sharedSettleMs = 2 * freshMs
 
-const same = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
+const same = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0
 
 /**
  * Replaces the master key while serving: every data key is wrapped anew, piece by piece, and both
@@ -120,24 +120,24 @@ export const masterKeyRotation = (uses: Uses) => {
   }
 
   const status = (): RotationStatus => {
-    const said = { rewrapped: count, ...(error === undefined ? {} : { error }) }
-    if (running) return { state: 'rewrapping', ...said }
-    if (!master.accepted().previous) return { state: 'none', ...said }
-    return { state: complete && error === undefined ? 'rewrapped' : 'interrupted', ...said }
+    const progress = { rewrapped: count, ...(error === undefined ? {} : { error }) }
+    if (running) return { state: 'rewrapping', ...progress }
+    if (!master.accepted().previous) return { state: 'none', ...progress }
+    return { state: complete && error === undefined ? 'rewrapped' : 'interrupted', ...progress }
   }
 
-  /** The rotation that is asked for, begun unless it is under way; false when there is nothing to do. */
-  const begun = async (asked: Uint8Array | undefined): Promise<boolean> => {
+  /** Begins the requested rotation unless it is under way; false when there is nothing to do. */
+  const ensureRotation = async (requestedKey: Uint8Array | undefined): Promise<boolean> => {
     await master.refresh()
     const { master: current, previous } = master.accepted()
     if (previous) {
-      if (asked && !same(asked, current)) throw refusal('rotation_under_way')
+      if (requestedKey && !same(requestedKey, current)) throw refusal('rotation_under_way')
       return true
     }
-    if (asked && same(asked, current)) return false
-    if (!asked && !configure) throw refusal('new_master_key_required')
-    if (await master.begin(asked ?? randomBytes(keyBytes))) return true
-    return begun(asked)
+    if (requestedKey && same(requestedKey, current)) return false
+    if (!requestedKey && !configure) throw refusal('new_master_key_required')
+    if (await master.begin(requestedKey ?? randomBytes(keyBytes))) return true
+    return ensureRotation(requestedKey)
   }
 
   return {
@@ -148,12 +148,12 @@ export const masterKeyRotation = (uses: Uses) => {
     },
 
     /**
-     * Begins a rotation to this key (32 bytes; absent: to a new one), or goes on with the one under
-     * way. It runs on its own.
+     * Begins a rotation to this key (32 bytes; absent: to a new one), or resumes the one under way.
+     * It runs in the background.
      * @throws rotation_under_way, new_master_key_required
      */
-    async rotate(asked?: Uint8Array): Promise<RotationStatus> {
-      if ((await begun(asked)) && !running) {
+    async rotate(requestedKey?: Uint8Array): Promise<RotationStatus> {
+      if ((await ensureRotation(requestedKey)) && !running) {
         error = undefined
         complete = false
         count = 0
@@ -164,7 +164,7 @@ export const masterKeyRotation = (uses: Uses) => {
       return status()
     },
 
-    /** Stops between two pieces; the rotation goes on when it is asked for again. */
+    /** Stops between two pieces; the next request resumes the rotation. */
     async close(): Promise<void> {
       stopping.abort()
       await running

@@ -121,11 +121,11 @@ export const openMasterKeys = async (uses: Uses) => {
     if (Buffer.compare(latest, bytes) !== 0) {
       const known = [accepted.master, given, ...(accepted.previous ? [accepted.previous] : [])]
       const record = parsed(latest)
-      const found = known.map((key) => acceptedBy(record, key)).find(Boolean)
-      if (!found) throw new WrongMasterKey(names.secret)
+      const match = known.map((key) => acceptedBy(record, key)).find(Boolean)
+      if (!match) throw new WrongMasterKey(names.secret)
       bytes = latest
-      accepted = found
-      ring = ringOf(found)
+      accepted = match
+      ring = ringOf(match)
     }
     readAt = before
   }

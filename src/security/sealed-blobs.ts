@@ -22,7 +22,7 @@ export type KeyedBlobs = Blobs & {
 export type SealedBlobs = { under(keyName: string): KeyedBlobs }
 
 /** A blob that is there: its size as it was given, and its own key if it is sealed. */
-type Found = { size: number; key?: Buffer }
+type StoredBlob = { size: number; key?: Buffer }
 
 /** The bytes in pieces of `size`, the last one shorter. Each is overwritten by the next. */
 async function* inPieces(bytes: AsyncIterable<Uint8Array>, size: number) {
@@ -30,10 +30,10 @@ async function* inPieces(bytes: AsyncIterable<Uint8Array>, size: number) {
   let filled = 0
   for await (const part of bytes)
     for (let at = 0; at < part.length; ) {
-      const taken = part.subarray(at, at + size - filled)
-      piece.set(taken, filled)
-      filled += taken.length
-      at += taken.length
+      const chunk = part.subarray(at, at + size - filled)
+      piece.set(chunk, filled)
+      filled += chunk.length
+      at += chunk.length
       if (filled < size) continue
       yield piece
       filled = 0
@@ -45,7 +45,7 @@ const sealedSize = (size: number): number => size + Math.ceil(size / frameBytes)
 
 /**
  * Blobs sealed under data keys, in frames, so that ranges are read without the whole and nothing is
- * held in memory (docs/decisions/0017-sealed-blobs.md). Without its data key a blob counts as absent.
+ * held in memory (docs/decisions/0017-sealed-blobs.md). Without its data key a blob is absent.
  * A blob that was stored before blobs were sealed is read as it is, if its bytes fit its name.
  */
 export const sealedBlobs = ({
@@ -58,7 +58,7 @@ export const sealedBlobs = ({
   under(keyName) {
     const purposeOf = (name: string): string => `blob ${name}`
 
-    const found = async (name: string): Promise<Found | undefined> => {
+    const locate = async (name: string): Promise<StoredBlob | undefined> => {
       const stored = await blobs.size(name)
       if (stored === undefined) return undefined
       if (stored < trailerBytes) return { size: stored }
@@ -132,11 +132,11 @@ export const sealedBlobs = ({
       },
 
       async size(name) {
-        return (await found(name))?.size
+        return (await locate(name))?.size
       },
 
       async get(name, range) {
-        const blob = await found(name)
+        const blob = await locate(name)
         if (!blob) return undefined
         const { size, key } = blob
         if (!key) return unsealed(name, range)

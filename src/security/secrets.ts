@@ -28,8 +28,8 @@ export const newApiKey = (kind: 'live' | 'user'): string => {
 export const newLinkToken = (): string => randomBytes(32).toString('base64url')
 
 /** Compares in constant time. */
-export const sameSecret = (one: string, other: string): boolean => {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+export const sameSecret = (left: string, right: string): boolean => {
+  const [a, b] = [Buffer.from(left), Buffer.from(right)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
 

@@ -61,8 +61,8 @@ const ofOrganization =
 
 /** Whether a data key is one of this organization. Keys of persons and of the platform are not. */
 export const isKeyOf = (organizationId: string, name: string): boolean => {
-  const found = ofOrganization.exec(name)
-  return found !== null && (found[1] ?? found[2]) === organizationId
+  const match = ofOrganization.exec(name)
+  return match !== null && (match[1] ?? match[2]) === organizationId
 }
 
 /** A data key in memory, so that sealing and opening are synchronous. */
@@ -87,24 +87,24 @@ export type Keyed = {
 type Options = {
   keys: DataKeys
   /** How many data keys are kept in memory. */
-  keptKeys?: number
+  maxKeys?: number
   /** How many characters of opened text are kept. */
-  keptText?: number
+  maxText?: number
 }
 
 /**
  * Seals text under data keys that can be destroyed (AES-256-GCM, bound to the key's name). Data
  * keys are random and stored wrapped.
  */
-export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Options) => {
+export const vault = ({ keys, maxKeys = 20_000, maxText = 16_000_000 }: Options) => {
   const atHand = new LRUCache<string, Keyed>({
-    ...atMost(keptKeys),
+    ...atMost(maxKeys),
     ttl: keyTtlMs - clockMs,
     ttlResolution: clockMs,
   })
   const opened = new LRUCache<string, { name: string; text: string }>({
     max: 20_000,
-    maxSize: keptText,
+    maxSize: maxText,
     sizeCalculation: ({ text }, box) => text.length + box.length,
   })
   const coming = new Map<string, Promise<Keyed | undefined>>()
@@ -145,8 +145,8 @@ export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Option
     },
   })
 
-  /** Keeps a key in memory, unless one was destroyed after it was asked for. */
-  const kept = (name: string, key: Uint8Array, before: number): Keyed => {
+  /** Keeps a key in memory, unless one was destroyed after it was requested. */
+  const remember = (name: string, key: Uint8Array, before: number): Keyed => {
     const keyed = keyedBy(name, key)
     if (before === destroyed) atHand.set(name, keyed)
     return keyed
@@ -156,7 +156,7 @@ export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Option
   const awaited = (name: string, key: Promise<Uint8Array | undefined>) => {
     const before = destroyed
     const keyed = key
-      .then((found) => found && kept(name, found, before))
+      .then((bytes) => bytes && remember(name, bytes, before))
       .finally(() => coming.delete(name))
     coming.set(name, keyed)
     return keyed
@@ -167,19 +167,19 @@ export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Option
   const forget = (name: string): void => {
     destroyed++
     atHand.delete(name)
-    const gone = [...opened.entries()].filter(([, known]) => known.name === name)
-    for (const [box] of gone) opened.delete(box)
+    const entries = [...opened.entries()].filter(([, known]) => known.name === name)
+    for (const [box] of entries) opened.delete(box)
   }
 
   /** A new key, or the one that another caller stored first. */
   const created = (name: string): Promise<Keyed | undefined> =>
     coming.get(name) ?? awaited(name, keys.create(name, newKey()))
 
-  const made = async (name: string): Promise<Keyed> =>
-    (await existing(name)) ?? (await created(name)) ?? made(name)
+  const ensure = async (name: string): Promise<Keyed> =>
+    (await existing(name)) ?? (await created(name)) ?? ensure(name)
 
-  /** As `made`, without looking for a key first. */
-  const first = async (name: string): Promise<Keyed> => (await created(name)) ?? made(name)
+  /** As `ensure`, without looking for a key first. */
+  const first = async (name: string): Promise<Keyed> => (await created(name)) ?? ensure(name)
 
   return {
     /**
@@ -187,14 +187,14 @@ export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Option
      * looked for. @throws KeyDestroyed, WrongMasterKey
      */
     keyed: async (name: string, isNew = false): Promise<Keyed> =>
-      atHand.get(name) ?? (isNew ? first(name) : made(name)),
+      atHand.get(name) ?? (isNew ? first(name) : ensure(name)),
 
     /** The key of a name, if there is one. @throws WrongMasterKey */
     found: async (name: string): Promise<Keyed | undefined> => atHand.get(name) ?? existing(name),
 
     /** @throws KeyDestroyed, WrongMasterKey */
     async seal(name: string, text: string): Promise<Sealed> {
-      return (atHand.get(name) ?? (await made(name))).seal(text)
+      return (atHand.get(name) ?? (await ensure(name))).seal(text)
     },
 
     /** The text; undefined once its key is destroyed. @throws SealBroken, WrongMasterKey */

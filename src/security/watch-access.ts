@@ -24,9 +24,9 @@ type Hold = Used & { holder: Holder; seen: Access | undefined; place: number }
 const usualMs = 1_500
 
 /**
- * Watches the rights of what outlasts a request: streams and sockets. A key is looked up once for all
- * that hold it then; only an access that differs from the last one is given to them. Most streams end before
- * anybody looks, so they are put together by key only then.
+ * Watches the rights of streams and sockets, which outlast a request. A key is looked up once for
+ * all its holders; they are given only an access that differs from the last one. Holders are
+ * grouped by key only at a look-up: most streams end before one.
  */
 export const watchAccess = (findAccess: FindAccess, everyMs = usualMs): WatchAccess => {
   const holds: Hold[] = []

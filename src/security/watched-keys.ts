@@ -7,8 +7,11 @@ export const watchedKeys = <Keys extends Pick<KeyStore, 'destroy'>>(keys: Keys) 
     ...keys,
     async destroy(name: string) {
       await keys.destroy(name)
-      for (const tell of watchers) tell(name)
+      for (const notify of watchers) notify(name)
     },
   }
-  return { keys: watched, onDestroyed: (tell: (name: string) => void) => void watchers.add(tell) }
+  return {
+    keys: watched,
+    onDestroyed: (notify: (name: string) => void) => void watchers.add(notify),
+  }
 }

@@ -5,7 +5,7 @@ const plain = /^[ !#-[\]-~]*$/
 export const quoted = (text: string): string =>
   plain.test(text) ? `"${text}"` : JSON.stringify(text)
 
-/** Of most objects the keys are the events' own: so many, and none longer, are kept as they are written. */
+/** Most keys are the events' own: so many, and none longer, are kept as JSON. */
 const [mostNames, longestName] = [1_000, 64]
 const names = new Map<string, string>()
 
@@ -21,7 +21,7 @@ const named = (key: string): string => {
 /** With more keys, sorting one by one takes longer. */
 const fewKeys = 24
 
-/** In the order of their UTF-16 code units. Most objects have few keys: sorted here, they cost no memory. */
+/** In the order of their UTF-16 code units. Sorting few keys here allocates no memory. */
 const sortedKeys = (value: object): string[] => {
   const keys = Object.keys(value)
   if (keys.length > fewKeys) return keys.sort()

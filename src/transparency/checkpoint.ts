@@ -11,7 +11,7 @@ export const originOf = (organizationId: string): string => `reprise/${organizat
 export const checkpointText = ({ origin, size, root }: Checkpoint): string =>
   `${origin}\n${size}\n${root.toString('base64')}\n`
 
-/** What a signed note says, if it is a checkpoint signed by this verifier key. @throws NoteInvalid */
+/** The checkpoint in a note that is signed by this verifier key. @throws NoteInvalid */
 export const openedCheckpoint = (note: string, vkey: string): Checkpoint => {
   const [origin = '', count = '', hash = ''] = openedNote(note, vkey).split('\n')
   const size = Number(count)

@@ -21,7 +21,7 @@ const metadataText = (() => {
   }
 })()
 
-const written = (event: Stored, data: string): string => {
+const lineWith = (event: Stored, data: string): string => {
   const { id, metadata, position, revision, stream, type } = event
   return `{"data":${data},"id":${quoted(id)},"metadata":${metadataText(metadata)},"position":${position},"revision":${revision},"stream":${quoted(stream)},"type":${quoted(type)}}`
 }
@@ -30,14 +30,14 @@ const written = (event: Stored, data: string): string => {
  * A stored event as an export has it: the RFC 8785 JSON of {data, id, metadata, position, revision,
  * stream, type}. Texts in it are sealed, as they are in the log: erasing them changes no line.
  */
-export const lineOf = (event: Stored): string => written(event, canonicalJson(event.data))
+export const lineOf = (event: Stored): string => lineWith(event, canonicalJson(event.data))
 
 const fits = (line: string): boolean =>
   line.length * 3 <= maxLeaf || Buffer.byteLength(line) <= maxLeaf
 
 /** With `{"$sha256": …}`, in hex, of the RFC 8785 JSON of the data in its place. */
 const shortened = (event: Stored): string =>
-  written(event, `{"$sha256":"${hash('sha256', canonicalJson(event.data))}"}`)
+  lineWith(event, `{"$sha256":"${hash('sha256', canonicalJson(event.data))}"}`)
 
 /** The leaf of an event: its line, or its shortened line if the line is over 65,535 bytes. */
 export const leafOf = (event: Stored): string => {

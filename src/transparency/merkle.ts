@@ -27,8 +27,8 @@ export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => {
 }
 
 /**
- * A hash as a string of 32 characters, one for each byte: made in half the time of a buffer, and nothing
- * for the garbage collector. For those who make many.
+ * A hash as a string of 32 characters, one for each byte: it takes half the time of a buffer, and
+ * leaves nothing to the garbage collector.
  */
 export type HashText = string
 

@@ -59,8 +59,8 @@ export const recoverRuns = (uses: Uses) => {
   const close = async (run: RunView, end: SessionEvent<'RunTimedOut'>) => {
     const { run_id: runId, session_id: sessionId, payer_id: payerId } = run
     const call = systemCall(runId, clock.now(), run.organization_id)
-    const { ended } = await endRun({ sessionId, payerId, steps: [], end }, call)
-    if (ended) log.warn({ ...(await uses.namesOf(run)), end: end.type }, 'a run was ended')
+    const outcome = await endRun({ sessionId, payerId, steps: [], end }, call)
+    if (outcome.ended) log.warn({ ...(await uses.namesOf(run)), end: end.type }, 'a run was ended')
   }
 
   const timedOut = async (run: RunView) => {

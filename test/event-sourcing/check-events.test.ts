@@ -115,8 +115,8 @@ t.test('an event of another table is not stored', async (t) => {
 
 t.test('callers that wait for a decision get its misfit', async (t) => {
   for (const shared of [false, true]) {
-    const { begin } = await opened(t, shared)
-    const { decided, stored } = begin(stream, weighed({ grams: -1 }), call)
+    const { begin: beginDecision } = await opened(t, shared)
+    const { decided, stored } = beginDecision(stream, weighed({ grams: -1 }), call)
     await t.rejects(Promise.resolve(decided), { name: 'EventMisfit' })
     await t.rejects(stored, { name: 'EventMisfit' })
   }
@@ -142,7 +142,7 @@ t.test('a decision that is too large to append fails alone', async (t) => {
     transact(stream, weighed({ grams: 2 }), call),
   ])
   t.strictSame(
-    results.map((one) => (one.status === 'fulfilled' ? 'stored' : one.reason.name)),
+    results.map((result) => (result.status === 'fulfilled' ? 'stored' : result.reason.name)),
     ['stored', 'AppendTooLarge', 'stored', 'AppendTooLarge', 'stored'],
   )
   t.equal((await storedIn(store)).length, 3)

@@ -29,7 +29,7 @@ t.test('an event is what was stored, its data parsed', async (t) => {
   t.strictSame(decoder(events)(event), event)
 })
 
-t.test('what was decided here is not parsed again; what is read from the disk is', async (t) => {
+t.test('parses events read from the disk, and not those decided here', async (t) => {
   const own = { ...stored('Weighed', { grams: 'five' }), decided: true as const }
   t.equal(decoder(events)(own), own)
   const { decided: _, ...read } = own
@@ -44,7 +44,7 @@ t.test('older data is lifted version by version', async (t) => {
   t.strictSame(decode(stored('Weighed', { grams: 7 }, 3)).data, { grams: 7 })
 })
 
-t.test('what cannot be read is named by its place and never by its content', async (t) => {
+t.test('an unreadable event is named by its place and never by its content', async (t) => {
   const decode = decoder(events, versions)
   const place = { message: /scale-org-1_s-1 at revision 0, position 0/ }
   t.throws(() => decode(stored('Melted', {})), { name: 'UnknownEvent', ...place })

@@ -5,7 +5,7 @@ import { MAX_APPEND_BYTES } from '../../src/ports/event-store.ts'
 
 const text = (bytes: number) => ({ data: { text: 'x'.repeat(bytes) } })
 
-t.test('what fits in one append stays together', async (t) => {
+t.test('events that fit in one append stay together', async (t) => {
   const events = Array.from({ length: 100 }, () => text(1_000))
   t.strictSame(inPieces(events), [events])
   t.strictSame(inPieces([]), [])

@@ -9,19 +9,16 @@ const storedForm = (value: unknown) => {
 
 const nested = (levels: number): unknown => (levels === 0 ? 'end' : { of: nested(levels - 1) })
 
-t.test(
-  'what JSON has a form for is stored as it is, and takes no more bytes than told',
-  async (t) => {
-    fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 6, stringUnit: 'grapheme' }), (value) => {
-        const { value: stored, bytes } = storedForm(value)
-        const text = JSON.stringify(value)
-        return JSON.stringify(stored) === text && bytes >= Buffer.byteLength(text)
-      }),
-    )
-    t.pass()
-  },
-)
+t.test('JSON values are stored unchanged, within the reported number of bytes', async (t) => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6, stringUnit: 'grapheme' }), (value) => {
+      const { value: stored, bytes } = storedForm(value)
+      const text = JSON.stringify(value)
+      return JSON.stringify(stored) === text && bytes >= Buffer.byteLength(text)
+    }),
+  )
+  t.pass()
+})
 
 t.test('removes undefined fields and the sign of zero', async (t) => {
   const given = { gone: undefined, list: [{ gone: undefined, zero: -0 }] }

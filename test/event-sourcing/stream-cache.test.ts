@@ -19,7 +19,7 @@ const text: Aggregate<string, { Written: z.ZodString }> = {
   category: 'text',
   events: { Written: z.string() },
   initial: '',
-  evolve: { Written: (_, written) => written },
+  evolve: { Written: (_, text) => text },
   weigh: ({ length }) => length,
 }
 
@@ -48,8 +48,8 @@ t.test('as many streams are kept as there is room for: those used last', async (
   }
   t.ok(isKept('often'))
   for (const name of ['96', '97', '98', '99']) t.ok(isKept(name), name)
-  const kept = Array.from({ length: 96 }, (_, n) => isKept(`${n}`)).filter(Boolean)
-  t.ok(kept.length < 10, `${kept.length} more`)
+  const retained = Array.from({ length: 96 }, (_, n) => isKept(`${n}`)).filter(Boolean)
+  t.ok(retained.length < 10, `${retained.length} more`)
 })
 
 t.test('a stream is one object for as long as it is busy, whatever else is used', async (t) => {
@@ -90,10 +90,10 @@ const count = (by: number) => () => [{ type: 'Counted' as const, data: { by } }]
 const opened = async (t: Test) => {
   const store = embeddedEventStore(await openLog({ path: t.testdir() }))
   t.teardown(() => store.close())
-  const kept = new Map<string, Snapshot>()
+  const stored = new Map<string, Snapshot>()
   const snapshots = {
-    get: async (name: string) => kept.get(name),
-    put: async (name: string, snapshot: Snapshot) => void kept.set(name, snapshot),
+    get: async (name: string) => stored.get(name),
+    put: async (name: string, snapshot: Snapshot) => void stored.set(name, snapshot),
   }
   const started = () =>
     transactor({ store, snapshots, clock: clockFrom('2026-01-01T00:00:00.000Z') })
@@ -103,19 +103,19 @@ const opened = async (t: Test) => {
       'any',
       all.map((data) => ({ id: randomUUID(), type: 'Counted', data, metadata })),
     )
-  return { store, started, say, kept }
+  return { store, started, say, stored }
 }
 
 t.test('a stream with an unreadable event refuses commands, and no other stream', async (t) => {
   const { started, say } = await opened(t)
   await say('counter-one', { by: 1 }, { by: 'secret' }, { by: 2 })
-  const { load, transact, begin } = started()
-  const one = platformStreamOf(counter, 'one')
+  const { load, transact, begin: beginDecision } = started()
+  const stream = platformStreamOf(counter, 'one')
   const unreadable = { name: 'UnreadableEvent', place: { position: 1, stream: 'counter-one' } }
-  await t.rejects(transact(one, count(1), call), unreadable)
-  await t.rejects(transact(one, count(1), call), unreadable, 'also once it is in memory')
-  await t.rejects(load(one), unreadable)
-  await t.rejects(begin(one, count(1), call).stored, unreadable)
+  await t.rejects(transact(stream, count(1), call), unreadable)
+  await t.rejects(transact(stream, count(1), call), unreadable, 'also once it is in memory')
+  await t.rejects(load(stream), unreadable)
+  await t.rejects(beginDecision(stream, count(1), call).stored, unreadable)
   t.match(await transact(platformStreamOf(counter, 'two'), count(1), call), { state: 1 })
 })
 
@@ -123,21 +123,21 @@ t.test('decisions allowed despite it are made on the readable events', async (t)
   const { started, say } = await opened(t)
   await say('counter-one', { by: 1 }, null, { by: 2 })
   const { load, transact } = started()
-  const one = platformStreamOf(counter, 'one')
-  t.match(await load(despiteUnreadable(one)), { state: 3, revision: 2 })
-  t.match(await transact(despiteUnreadable(one), count(4), call), { state: 7, revision: 3 })
-  await t.rejects(transact(one, count(1), call), { name: 'UnreadableEvent' }, 'and nothing else')
+  const stream = platformStreamOf(counter, 'one')
+  t.match(await load(despiteUnreadable(stream)), { state: 3, revision: 2 })
+  t.match(await transact(despiteUnreadable(stream), count(4), call), { state: 7, revision: 3 })
+  await t.rejects(transact(stream, count(1), call), { name: 'UnreadableEvent' }, 'and nothing else')
 })
 
 t.test('a stream with an unreadable event leaves no snapshot that would hide it', async (t) => {
-  const { started, say, kept } = await opened(t)
+  const { started, say, stored } = await opened(t)
   await say('counter-one', null, ...Array.from({ length: 600 }, () => ({ by: 1 })))
   await say('counter-two', ...Array.from({ length: 600 }, () => ({ by: 1 })))
   const { load } = started()
-  const one = despiteUnreadable(platformStreamOf(counter, 'one'))
-  t.match(await load(one), { state: 600 })
+  const stream = despiteUnreadable(platformStreamOf(counter, 'one'))
+  t.match(await load(stream), { state: 600 })
   t.match(await load(platformStreamOf(counter, 'two')), { state: 600 })
-  t.strictSame([...kept.keys()], ['counter-two'])
+  t.strictSame([...stored.keys()], ['counter-two'])
 })
 
 t.test('a state is kept as a snapshot up to 1,000,000 characters', async (t) => {
@@ -162,7 +162,7 @@ t.test('a state is kept as a snapshot up to 1,000,000 characters', async (t) => 
 
 t.test('metadata that cannot be read makes a stream unreadable too', async (t) => {
   const { started, store } = await opened(t)
-  const one = platformStreamOf(counter, 'one')
+  const stream = platformStreamOf(counter, 'one')
   for (const [field, value] of [
     ['at', 'never'],
     ['actor', null],
@@ -173,7 +173,7 @@ t.test('metadata that cannot be read makes a stream unreadable too', async (t) =
     const broken = { ...metadata, [field]: value } as typeof metadata
     const event = { id: randomUUID(), type: 'Counted', data: { by: 1 }, metadata: broken }
     await store.append(name, 'any', [event])
-    await t.rejects(started().load({ ...one, name }), {
+    await t.rejects(started().load({ ...stream, name }), {
       message: new RegExp(`invalid metadata.${field}`),
     })
   }

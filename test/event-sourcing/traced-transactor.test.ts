@@ -17,15 +17,15 @@ const traced = (stored: Promise<unknown>) => {
     begin: () => ({ decided, stored }),
   } as unknown as Transactor
   const starts: [string, SpanStart | undefined][] = []
-  const ends: [Attributes | undefined, string | undefined][] = []
+  const spanEnds: [Attributes | undefined, string | undefined][] = []
   const telemetry: Telemetry = {
     texts: false,
     begin: (name, start) => {
       starts.push([name, start])
-      return { context: trace, end: (attributes, error) => ends.push([attributes, error]) }
+      return { context: trace, end: (attributes, error) => spanEnds.push([attributes, error]) }
     },
   }
-  return { inner, starts, ends, decided, ...tracedTransactor(inner, telemetry) }
+  return { inner, starts, spanEnds, decided, ...tracedTransactor(inner, telemetry) }
 }
 
 const outcome = { events: [{ type: 'BoxOpened' }, { type: 'ThingPut' }], revision: 7 }
@@ -33,22 +33,22 @@ const start = ['command', { parent: trace, attributes: { 'reprise.stream': strea
 
 t.test('a decision has a span with its events and revision, and its outcome', async (t) => {
   const stored = Promise.resolve(outcome)
-  const { transact, starts, ends } = traced(stored)
+  const { transact, starts, spanEnds } = traced(stored)
   t.equal(await transact(stream, decide, { ...call, trace }), outcome)
   t.strictSame(starts, [start])
-  t.strictSame(ends, [
+  t.strictSame(spanEnds, [
     [{ 'reprise.events': ['BoxOpened', 'ThingPut'], 'reprise.revision': 7 }, undefined],
   ])
 })
 
 t.test('a decision that is begun has a span, and what it was begun with', async (t) => {
   const stored = Promise.resolve(outcome)
-  const { begin, starts, ends, decided } = traced(stored)
-  const result = begin(stream, decide, { ...call, trace })
+  const { begin: beginDecision, starts, spanEnds, decided } = traced(stored)
+  const result = beginDecision(stream, decide, { ...call, trace })
   t.equal(result.decided, decided)
   t.equal(await result.stored, outcome)
   t.strictSame(starts, [start])
-  t.match(ends, [[{ 'reprise.revision': 7 }, undefined]])
+  t.match(spanEnds, [[{ 'reprise.revision': 7 }, undefined]])
 })
 
 for (const [error, name] of [
@@ -56,9 +56,9 @@ for (const [error, name] of [
   ['no', 'Error'],
 ] as const)
   t.test(`the span of a failed decision ends with ${name} and without attributes`, async (t) => {
-    const { transact, ends } = traced(Promise.reject(error))
+    const { transact, spanEnds } = traced(Promise.reject(error))
     await t.rejects(transact(stream, decide, call))
-    t.strictSame(ends, [[{}, name]])
+    t.strictSame(spanEnds, [[{}, name]])
   })
 
 t.test('a load has no span', async (t) => {

@@ -146,19 +146,19 @@ t.test('a holder whose lease ran out in the middle of a batch writes nothing of 
   await asStraight(t, store, views, toys)
 })
 
-/** A holder at work whose clocks are set by hand, and what it was told of its lease. */
+/** A holder at work whose clocks are set by hand, and the answers to its lease. */
 const holding = async (t: Test) => {
   const at = { wall: 0, monotonic: 0 }
   const clock = { now: () => new Date(at.wall), monotonic: () => at.monotonic }
   const leases = embeddedLeases({ now: () => new Date(0), monotonic: () => 0 })
   const lease = { name: 'projector', holder: 'a', leases, ttlMs: 8_000, renewMs: 3_600_000, clock }
-  const told = deferred<() => boolean>()
+  const leadership = deferred<() => boolean>()
   const running = whileLeading(lease, { log: silent }, (leading) => {
-    told.resolve(leading)
+    leadership.resolve(leading)
     return NEVER
   }).subscribe()
   t.teardown(() => running.unsubscribe())
-  return { at, leading: await told.promise }
+  return { at, leading: await leadership.promise }
 }
 
 t.test('a holder stops writing after its machine was suspended', async (t) => {

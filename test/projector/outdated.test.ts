@@ -19,30 +19,30 @@ t.test('read models of an earlier version are rebuilt once', async (t) => {
   const projections = [boxes, { ...things, version: 2 }]
   const now = projector({ store, views, projections })
   await now.start()
-  const begun: string[] = []
+  const rebuilds: string[] = []
   const rebuild = rebuildOutdated({
     views,
     projections,
     projecting: { holds: () => true },
-    rebuilding: { begin: (name) => begun.push(name) },
+    rebuilding: { begin: (name) => rebuilds.push(name) },
   })
   await rebuild()
-  t.strictSame(begun, ['things'])
+  t.strictSame(rebuilds, ['things'])
   await now.rebuild('things')
   await rebuild()
-  t.strictSame(begun, ['things'])
+  t.strictSame(rebuilds, ['things'])
   await now.stop()
 })
 
 t.test('nothing is rebuilt where another process projects', async (t) => {
   const { views } = await opened(t)
   await views.view(things)
-  const begun: string[] = []
+  const rebuilds: string[] = []
   await rebuildOutdated({
     views,
     projections: [{ ...things, version: 2 }],
     projecting: { holds: () => false },
-    rebuilding: { begin: (name) => begun.push(name) },
+    rebuilding: { begin: (name) => rebuilds.push(name) },
   })()
-  t.strictSame(begun, [])
+  t.strictSame(rebuilds, [])
 })

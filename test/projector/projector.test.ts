@@ -88,10 +88,10 @@ t.test('a restart folds nothing again', async (t) => {
     },
   }
   for (let life = 0; life < 3; life++) {
-    const one = projector({ store, views, projections: [watched] })
-    await one.start()
-    t.ok(await one.waitForPosition(await store.head(), patience))
-    await one.stop()
+    const instance = projector({ store, views, projections: [watched] })
+    await instance.start()
+    t.ok(await instance.waitForPosition(await store.head(), patience))
+    await instance.stop()
   }
   t.strictSame(seen, [0, 1])
 })
@@ -106,10 +106,10 @@ t.test(
         put('b-1', 'cup'),
         put('b-2', 'cup'),
       ])
-      const one = projector({ store, views, projections })
-      await one.start()
-      t.ok(await one.waitForPosition(await store.head(), patience))
-      await one.stop()
+      const instance = projector({ store, views, projections })
+      await instance.start()
+      t.ok(await instance.waitForPosition(await store.head(), patience))
+      await instance.stop()
       await asStraight(t, store, views, projections)
     }
   },
@@ -131,18 +131,18 @@ t.test('a projection that cannot go on stops alone and goes on once it can', asy
   }
   const errors: unknown[] = []
   const log = { info() {}, warn() {}, error: (fields: object) => void errors.push(fields) }
-  const one = projector({ store, views, projections: [narrow, clumsy, ...toys], log })
-  await one.start()
+  const instance = projector({ store, views, projections: [narrow, clumsy, ...toys], log })
+  await instance.start()
   await say(store, [
     put('b-1', 'cup'),
     { stream: 'b-1', type: 'BoxPainted', data: { colour: 'red' } },
   ])
   await say(store, [put('b-1', 'hat')])
   t.ok(
-    await one.waitForPosition(await store.head(), patience),
+    await instance.waitForPosition(await store.head(), patience),
     'nobody waits for those that stopped',
   )
-  t.match(one.state(), [
+  t.match(instance.state(), [
     { name: 'narrow', state: 'stopped', position: 0, error: { name: 'UnknownEvent' } },
     { name: 'clumsy', state: 'stopped', position: 1, error: { message: 'dropped it' } },
     { name: 'boxes', state: 'running', position: 2 },
@@ -153,9 +153,9 @@ t.test('a projection that cannot go on stops alone and goes on once it can', asy
     { projection: 'narrow', reqId: call.requestId },
     { projection: 'clumsy', reqId: call.requestId },
   ])
-  t.equal(one.checkpoint(), 2)
-  t.strictSame(await one.lag(), { amount: 0, unit: 'events' })
-  await one.stop()
+  t.equal(instance.checkpoint(), 2)
+  t.strictSame(await instance.lag(), { amount: 0, unit: 'events' })
+  await instance.stop()
   t.equal(await views.checkpoint('narrow'), 0)
   t.equal(await views.checkpoint('clumsy'), 1)
   await asStraight(t, store, views, toys)
@@ -185,12 +185,12 @@ t.test('while the views are out of reach nothing is lost', async (t) => {
       return views.load(...given)
     },
   }
-  const one = projector({ store, views: unsteady, projections: toys })
-  await one.start()
+  const instance = projector({ store, views: unsteady, projections: toys })
+  await instance.start()
   await say(store, [put('b-1', 'cup'), put('b-1', 'cup')])
-  t.ok(await one.waitForPosition(await store.head(), patience))
+  t.ok(await instance.waitForPosition(await store.head(), patience))
   t.ok(refusals < 0)
-  await one.stop()
+  await instance.stop()
   await asStraight(t, store, views, toys)
 })
 
@@ -198,15 +198,15 @@ t.test('views that are ahead of their log are not trusted', async (t) => {
   const { store, views } = await opened(t)
   await views.view(things)
   await views.commit([{ view: 'things', changes: [], position: at(7) }])
-  const one = projector({ store, views, projections: toys })
-  await one.start()
+  const instance = projector({ store, views, projections: toys })
+  await instance.start()
   await say(store, [put('b-1', 'cup')])
-  t.ok(await one.waitForPosition(at(0), patience))
-  t.match(one.state()[1], { name: 'things', state: 'stopped', error: { name: 'ViewAhead' } })
-  await one.rebuild('things')
+  t.ok(await instance.waitForPosition(at(0), patience))
+  t.match(instance.state()[1], { name: 'things', state: 'stopped', error: { name: 'ViewAhead' } })
+  await instance.rebuild('things')
   await say(store, [put('b-1', 'cup')])
-  t.ok(await one.waitForPosition(at(1), patience, ['things']))
-  await one.stop()
+  t.ok(await instance.waitForPosition(at(1), patience, ['things']))
+  await instance.stop()
   await asStraight(t, store, views, toys)
 })
 
@@ -223,33 +223,33 @@ t.test('what cannot be stored or loaded for one projection stops that one', asyn
       return views.commit(commits, ...given)
     },
   }
-  const one = projector({ store, views: picky, projections: toys })
-  await one.start()
+  const instance = projector({ store, views: picky, projections: toys })
+  await instance.start()
   await say(store, [put('b-1', 'cup')])
-  t.ok(await one.waitForPosition(at(0), patience))
-  t.match(one.state(), [
+  t.ok(await instance.waitForPosition(at(0), patience))
+  t.match(instance.state(), [
     { name: 'boxes', state: 'stopped', position: -1, error: { name: 'StoreDamaged' } },
     { name: 'things', state: 'stopped', position: -1, error: { name: 'StoreDamaged' } },
     { name: 'tallies', state: 'running', position: 0 },
   ])
-  await one.stop()
+  await instance.stop()
   await asStraight(t, store, views, [tallies])
 })
 
 t.test('changes tell what became of documents', async (t) => {
   const { store, views } = await opened(t)
-  const one = projector({ store, views, projections: [things] })
+  const instance = projector({ store, views, projections: [things] })
   const seen: unknown[] = []
-  one.changes.subscribe((batch) => {
+  instance.changes.subscribe((batch) => {
     for (const { view, changes, position } of batch)
       if (changes.length > 0) seen.push({ view, changes, position })
   })
-  await one.start()
+  await instance.start()
   await say(store, [put('b-1', 'cup')])
-  await one.waitForPosition(at(0), patience)
+  await instance.waitForPosition(at(0), patience)
   await say(store, [{ stream: 'b-1', type: 'ThingTaken', data: { thing: 'cup' } }])
-  await one.waitForPosition(at(1), patience)
-  await one.stop()
+  await instance.waitForPosition(at(1), patience)
+  await instance.stop()
   t.strictSame(seen, [
     {
       view: 'things',
@@ -262,14 +262,14 @@ t.test('changes tell what became of documents', async (t) => {
 
 t.test('changes tell that a read model was made anew', async (t) => {
   const { store, views } = await opened(t)
-  const one = projector({ store, views, projections: [things] })
-  await one.start()
+  const instance = projector({ store, views, projections: [things] })
+  await instance.start()
   await say(store, [put('b-1', 'cup')])
-  await one.waitForPosition(at(0), patience)
+  await instance.waitForPosition(at(0), patience)
   const seen: unknown[] = []
-  one.changes.subscribe((batch) => seen.push(...batch.filter(({ anew }) => anew)))
-  await one.rebuild('things')
-  await one.stop()
+  instance.changes.subscribe((batch) => seen.push(...batch.filter(({ anew }) => anew)))
+  await instance.rebuild('things')
+  await instance.stop()
   t.strictSame(seen, [{ view: 'things', changes: [], position: at(0), anew: true }])
 })
 

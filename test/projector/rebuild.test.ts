@@ -18,15 +18,19 @@ t.test('rebuilt while events keep coming, a view loses none and counts none twic
   await fc.assert(
     fc.asyncProperty(boxHistory, boxHistory, boxHistory, async (before, during, after) => {
       const { store, views, close } = await opened(t)
-      const one = projector({ store, views, projections: toys })
-      await one.start()
+      const instance = projector({ store, views, projections: toys })
+      await instance.start()
       await say(store, before)
       const writing = say(store, during)
-      await Promise.all([one.rebuild('boxes'), one.rebuild('tallies'), one.rebuild('things')])
+      await Promise.all([
+        instance.rebuild('boxes'),
+        instance.rebuild('tallies'),
+        instance.rebuild('things'),
+      ])
       await writing
       await say(store, after)
-      t.ok(await one.waitForPosition(await store.head(), patience))
-      await one.stop()
+      t.ok(await instance.waitForPosition(await store.head(), patience))
+      await instance.stop()
       await asStraight(t, store, views, toys)
       await close()
     }),
@@ -36,31 +40,31 @@ t.test('rebuilt while events keep coming, a view loses none and counts none twic
 
 t.test('a rebuild tells how far it is, and queries are answered meanwhile', async (t) => {
   const { store, views } = await opened(t)
-  const one = projector({ store, views, projections: [things] })
-  await one.start()
+  const instance = projector({ store, views, projections: [things] })
+  await instance.start()
   await say(store, [put('b-1', 'cup'), put('b-1', 'hat')])
-  await one.waitForPosition(at(1), patience)
+  await instance.waitForPosition(at(1), patience)
   const view = await views.view<{ put: number }>(things)
   const answers: Promise<{ put: number } | undefined>[] = []
   const steps: unknown[] = []
-  await one.rebuild('things', (step) => {
+  await instance.rebuild('things', (step) => {
     steps.push(step)
     answers.push(view.get('cup'))
   })
   t.strictSame(steps, [{ events: 2, percent: 100 }])
   t.match(await Promise.all(answers), [{ put: 1 }])
-  await one.stop()
+  await instance.stop()
 })
 
 t.test('a rebuild goes in small steps, and others run between them', async (t) => {
   const { store, views } = await opened(t)
-  const one = projector({ store, views, projections: [things] })
-  await one.start()
+  const instance = projector({ store, views, projections: [things] })
+  await instance.start()
   await say(
     store,
     Array.from({ length: 1_000 }, (_, n) => put('b-1', `thing ${n}`)),
   )
-  await one.waitForPosition(await store.head(), patience)
+  await instance.waitForPosition(await store.head(), patience)
   let turns = 0
   let over = false
   const count = () => {
@@ -70,7 +74,7 @@ t.test('a rebuild goes in small steps, and others run between them', async (t) =
   setImmediate(count)
   const steps: unknown[] = []
   const turnsAt: number[] = []
-  await one.rebuild('things', (step) => {
+  await instance.rebuild('things', (step) => {
     steps.push(step)
     turnsAt.push(turns)
   })
@@ -83,20 +87,20 @@ t.test('a rebuild goes in small steps, and others run between them', async (t) =
     })),
   )
   t.equal(new Set(turnsAt).size, steps.length, 'each in a turn of its own')
-  await one.stop()
+  await instance.stop()
 })
 
 t.test('a rebuild that fails leaves the live view as it was', async (t) => {
   const { store, views } = await opened(t)
-  const one = projector({ store, views, projections: [things] })
-  await one.start()
+  const instance = projector({ store, views, projections: [things] })
+  await instance.start()
   await say(store, [put('b-1', 'cup')])
-  await one.waitForPosition(at(0), patience)
+  await instance.waitForPosition(at(0), patience)
   await say(store, [{ stream: 'b-1', type: 'ThingLost', data: { thing: 7 } }])
-  await t.rejects(one.rebuild('things'), { name: 'UnknownEvent' })
-  await t.rejects(one.rebuild('nothing'), { message: /no projection is called nothing/ })
-  await one.stop()
-  await t.rejects(one.rebuild('things'))
+  await t.rejects(instance.rebuild('things'), { name: 'UnknownEvent' })
+  await t.rejects(instance.rebuild('nothing'), { message: /no projection is called nothing/ })
+  await instance.stop()
+  await t.rejects(instance.rebuild('things'))
   t.equal(await views.checkpoint('things'), 0)
   t.match(await (await views.view(things)).get('cup'), { put: 1 })
 })
@@ -107,10 +111,10 @@ t.test('with nothing else running, a changed projection is rebuilt and then goes
     put('b-1', 'cup'),
     { stream: 'b-1', type: 'BoxOpened', data: { owner: 'ann' } },
   ])
-  const one = projector({ store, views, projections: [boxes, tallies] })
-  await one.start()
-  t.ok(await one.waitForPosition(at(1), patience))
-  await one.stop()
+  const instance = projector({ store, views, projections: [boxes, tallies] })
+  await instance.start()
+  t.ok(await instance.waitForPosition(at(1), patience))
+  await instance.stop()
   const changed = { ...tallies, changes: {} }
   await views.view(changed)
   await rebuild({ store, views, projection: changed })

@@ -18,13 +18,13 @@ t.test(
     const { store, views } = await opened(t)
     const aside: object[] = []
     const log = { info() {}, warn() {}, error: (fields: object) => void aside.push(fields) }
-    const one = projector({ store, views, projections: toys, log })
-    await one.start()
+    const instance = projector({ store, views, projections: toys, log })
+    await instance.start()
     await say(store, [open('1', 'ann'), put('1', 'cup'), open('2', 'ben')])
     await say(store, [{ stream: '1', type: 'ThingPut', data: { thing: 'cup', weight: 'x' } }])
     await say(store, [put('1', 'hat'), put('2', 'pen')])
-    t.ok(await one.waitForPosition(await store.head(), patience))
-    t.ok(one.state().every(({ state }) => state === 'running'))
+    t.ok(await instance.waitForPosition(await store.head(), patience))
+    t.ok(instance.state().every(({ state }) => state === 'running'))
     t.match(aside, [
       { position: 3, stream: 'box-org-1_1', type: 'ThingPut', reason: /data\.weight/ },
     ])
@@ -36,7 +36,7 @@ t.test(
     t.match(await thing.get('cup'), { put: 1, incomplete: true }, 'named by the unreadable event')
     t.match(await thing.get('hat'), { incomplete: true }, 'changed by its stream later on')
     t.notMatch(await thing.get('pen'), { incomplete: true })
-    await one.stop()
+    await instance.stop()
     for (const projection of toys)
       t.strictSame((await verifyProjection({ store, views, projection })).differences, [])
     for (const projection of toys) await rebuild({ store, views, projection })
@@ -76,12 +76,12 @@ t.test('an event that depends on an unreadable one does not stop a read model', 
     },
   }
   await say(store, [{ stream: '1', type: 'BoxOpened', data: [] }, put('1', 'cup')])
-  const one = projector({ store, views, projections: [clumsy] })
-  await one.start()
-  t.ok(await one.waitForPosition(at(1), patience))
-  t.match(one.state(), [{ state: 'running', position: 1 }])
+  const instance = projector({ store, views, projections: [clumsy] })
+  await instance.start()
+  t.ok(await instance.waitForPosition(at(1), patience))
+  t.match(instance.state(), [{ state: 'running', position: 1 }])
   await say(store, [put('2', 'pen')])
-  await one.waitForPosition(at(2), patience)
-  t.match(one.state(), [{ state: 'stopped', error: { message: 'dropped it' } }])
-  await one.stop()
+  await instance.waitForPosition(at(2), patience)
+  t.match(instance.state(), [{ state: 'stopped', error: { message: 'dropped it' } }])
+  await instance.stop()
 })

@@ -13,9 +13,9 @@ const event = (n: number): RecordedEvent => ({
 
 /** A log of so many events, whose feed gives them in batches of these sizes. */
 const logOf = (end: () => number, sizes: readonly number[]) => {
-  const asked: number[] = []
+  const headReads: number[] = []
   return {
-    asked,
+    headReads,
     async *feed() {
       let next = 0
       for (const size of sizes) {
@@ -25,7 +25,7 @@ const logOf = (end: () => number, sizes: readonly number[]) => {
       }
     },
     async head() {
-      asked.push(end())
+      headReads.push(end())
       return at(end() - 1)
     },
     distance: (from: number, to: number) => ({
@@ -36,30 +36,30 @@ const logOf = (end: () => number, sizes: readonly number[]) => {
 }
 
 const all = async (log: ReturnType<typeof logOf>, gathered = false): Promise<Stretch[]> => {
-  const found: Stretch[] = []
+  const results: Stretch[] = []
   const { signal } = new AbortController()
-  for await (const one of stretches(log, START, signal, gathered)) found.push(one)
-  return found
+  for await (const stretch of stretches(log, START, signal, gathered)) results.push(stretch)
+  return results
 }
 
-const sizesOf = (found: readonly Stretch[]) =>
-  found.map(({ events, more }) => [events.length, more])
+const sizesOf = (results: readonly Stretch[]) =>
+  results.map(({ events, more }) => [events.length, more])
 
 t.test('far from the end, batches are joined; near it they come as they are', async (t) => {
   const log = logOf(() => 15_000, Array<number>(15).fill(1_000))
-  const found = await all(log)
-  t.strictSame(sizesOf(found), [
+  const results = await all(log)
+  t.strictSame(sizesOf(results), [
     [4_000, true],
     [3_000, false],
     ...Array.from({ length: 8 }, () => [1_000, false]),
   ])
-  const events = found.flatMap(({ events }) => events)
+  const events = results.flatMap(({ events }) => events)
   t.strictSame(
     events.map(({ position }) => position),
     Array.from({ length: 15_000 }, (_, n) => n),
     'no gap, no double',
   )
-  t.ok(found.every(({ events, position }) => events.at(-1)?.position === position))
+  t.ok(results.every(({ events, position }) => events.at(-1)?.position === position))
 })
 
 t.test('where events were gathered, all up to the end of the log are joined', async (t) => {
@@ -86,16 +86,16 @@ t.test('a feed at the end of the log is not asked where that is', async (t) => {
     [20, false],
     [3, false],
   ])
-  t.strictSame(log.asked, [])
+  t.strictSame(log.headReads, [])
 })
 
 t.test('a log that grows meanwhile is still far', async (t) => {
   let end = 9_001
   const log = logOf(() => end++ && end + 8_000, Array<number>(4).fill(1_000))
-  const found = await all(log)
-  t.ok(found.every(({ events }) => events.length <= 4_000))
+  const results = await all(log)
+  t.ok(results.every(({ events }) => events.length <= 4_000))
   t.equal(
-    found.reduce((sum, { events }) => sum + events.length, 0),
+    results.reduce((sum, { events }) => sum + events.length, 0),
     4_000,
   )
 })

@@ -11,13 +11,13 @@ import { heldLog, historyOn } from '../support/held-log.ts'
 import { at } from '../support/positions.ts'
 import { foldedOneByOne } from '../support/sequential-feed.ts'
 
-const inMemory = (): Snapshots & { kept: Map<string, Snapshot> } => {
-  const kept = new Map<string, Snapshot>()
+const inMemory = (): Snapshots & { stored: Map<string, Snapshot> } => {
+  const stored = new Map<string, Snapshot>()
   return {
-    kept,
-    get: async (name) => kept.get(name),
+    stored,
+    get: async (name) => stored.get(name),
     put: async (name, snapshot) => {
-      kept.set(name, structuredClone(snapshot))
+      stored.set(name, structuredClone(snapshot))
     },
   }
 }
@@ -36,8 +36,8 @@ t.test('a state is what the history comes to, whatever was kept of it before', a
       anyHistory,
       fc.integer({ min: 1, max: 30 }),
       fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 4 }),
-      async (made, every, places) => {
-        const log = eventsOf(made)
+      async (drafts, every, places) => {
+        const log = eventsOf(drafts)
         const store = heldLog(log)
         const readHistory = await historyOn(store)
         const snapshots = inMemory()
@@ -61,15 +61,15 @@ t.test('a state is what the history comes to, whatever was kept of it before', a
   )
 })
 
-t.test('what was kept is not folded again', async (t) => {
-  const made = Array.from({ length: 400 }, () => ({
+t.test('events before a snapshot are not folded again', async (t) => {
+  const drafts = Array.from({ length: 400 }, () => ({
     kind: { category: 'session', type: 'SessionCreated' },
     organization: 1,
     stream: 1,
     gap: 1,
     seconds: 0,
   }))
-  const log = eventsOf(made)
+  const log = eventsOf(drafts)
   const store = heldLog(log)
   const readHistory = await historyOn(store)
   const snapshots = inMemory()
@@ -77,7 +77,7 @@ t.test('what was kept is not folded again', async (t) => {
   const sessions = readModels.get('sessions')
   if (!sessions) throw new Error('no sessions')
   const first = await state('org-1', sessions, at(390))
-  t.ok(snapshots.kept.size >= 7)
+  t.ok(snapshots.stored.size >= 7)
   store.log.read = 0
   t.strictSame(await state('org-1', sessions, at(390)), first)
   t.ok(store.log.read <= 50, `${store.log.read} events read again`)

@@ -12,17 +12,17 @@ const never = 1_000_000
 
 const following = (feed: AsyncIterable<LogBatch>) => {
   const batches: number[] = []
-  const ended = (async () => {
+  const completion = (async () => {
     for await (const { events } of feed) batches.push(events.length)
   })()
   const some = async (count: number) => {
     while (batches.length < count) await setImmediate()
     return batches
   }
-  return { batches, ended, some }
+  return { batches, completion, some }
 }
 
-t.test('what is there is read at once, what comes later gathers', async (t) => {
+t.test('stored events are read at once, later events gather', async (t) => {
   const { store } = await opened(t)
   for (let n = 0; n < 1_200; n += 600)
     await say(
@@ -31,7 +31,7 @@ t.test('what is there is read at once, what comes later gathers', async (t) => {
     )
   const { store: slow, hurry } = throttled({ store, everyMs: never })
   const ending = new AbortController()
-  const { batches, ended, some } = following(slow.feed(START, ending.signal))
+  const { batches, completion, some } = following(slow.feed(START, ending.signal))
   t.equal(
     (await some(2)).reduce((sum, count) => sum + count),
     1_200,
@@ -45,7 +45,7 @@ t.test('what is there is read at once, what comes later gathers', async (t) => {
   hurry(await store.head())
   t.equal((await some(3)).at(-1), 5, 'in one batch, as soon as somebody waits for it')
   ending.abort()
-  await ended
+  await completion
 })
 
 t.test('without anybody who asks it goes on by itself', async (t) => {
@@ -53,10 +53,10 @@ t.test('without anybody who asks it goes on by itself', async (t) => {
   await say(store, [put('b-1', 'cup')])
   const ending = new AbortController()
   const { store: slow } = throttled({ store, everyMs: 1 })
-  const { ended, some } = following(slow.feed(START, ending.signal))
+  const { completion, some } = following(slow.feed(START, ending.signal))
   await some(1)
   await say(store, [put('b-1', 'cup')])
   t.strictSame(await some(2), [1, 1])
   ending.abort()
-  await ended
+  await completion
 })

@@ -73,17 +73,17 @@ t.test('live views are what the log comes to, after something of everything', as
   t.teardown(() => rm(DATA_DIR, { recursive: true, force: true }))
   const server = await startServer(t, { DATA_DIR })
   const platform = platformOf(server.url)
-  const [one, two] = [await workload(platform), await workload(platform)]
-  t.not(one.organizationId, two.organizationId)
+  const [firstLoad, secondLoad] = [await workload(platform), await workload(platform)]
+  t.not(firstLoad.organizationId, secondLoad.organizationId)
 
   const admin = server.as(superAdminKey)
   const types = new Set<string>()
-  for (const organizationId of [one.organizationId, two.organizationId]) {
+  for (const organizationId of [firstLoad.organizationId, secondLoad.organizationId]) {
     const path = `/api/admin/organizations/${organizationId}/audit/events?limit=500`
     const seen = await eventually(async () => {
       const { events } = (await admin.ask('GET', path)).body
-      const found: string[] = events.map(({ type }: { type: string }) => type)
-      return late.every((type) => found.includes(type)) ? found : undefined
+      const names: string[] = events.map(({ type }: { type: string }) => type)
+      return late.every((type) => names.includes(type)) ? names : undefined
     })
     for (const type of seen) types.add(type)
     for (const view of readModels.keys()) {

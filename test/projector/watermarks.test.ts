@@ -4,7 +4,7 @@ import { at } from '../support/positions.ts'
 
 const patience = 10_000
 
-t.test('what has passed is answered at once, by one promise for all', async (t) => {
+t.test('a passed position is answered at once, by one promise for all', async (t) => {
   const marks = watermarks(['a', 'b'], () => 0)
   marks.moved([
     { view: 'a', position: at(5) },
@@ -24,12 +24,12 @@ t.test('a wait ends when the last view it is for has come there', async (t) => {
   const marks = watermarks(['a', 'b', 'c'], () => 0)
   const all = marks.waitForPosition(at(5), patience)
   const some = marks.waitForPosition(at(5), patience, ['a', 'b'])
-  let ended = ''
+  let order = ''
   void all.then(() => {
-    ended += 'all'
+    order += 'all'
   })
   void some.then(() => {
-    ended += 'some,'
+    order += 'some,'
   })
   marks.moved([
     { view: 'a', position: at(9) },
@@ -39,7 +39,7 @@ t.test('a wait ends when the last view it is for has come there', async (t) => {
   t.ok(await some)
   marks.moved([{ view: 'c', position: at(5) }])
   t.ok(await all)
-  t.equal(ended, 'some,all')
+  t.equal(order, 'some,all')
 })
 
 t.test('a wait that lasts too long ends with no', async (t) => {

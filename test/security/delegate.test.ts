@@ -12,10 +12,10 @@ const scopes = [
 ]
 const session_id = 'theirs'
 
-type Asks = (key: Client, on_behalf_of: string) => Promise<{ status: number; body: unknown }>
+type Operation = (key: Client, on_behalf_of: string) => Promise<{ status: number; body: unknown }>
 
 /** Every place that takes `on_behalf_of`, in the order in which a session is made and read. */
-const places = (agent: string): Record<string, Asks> => ({
+const places = (agent: string): Record<string, Operation> => ({
   'POST chat/completions': (key, on_behalf_of) =>
     key.chat({ messages: user('Hi'), session_id, on_behalf_of }),
   'POST chat/completions, streamed': (key, on_behalf_of) =>
@@ -50,20 +50,23 @@ t.test('on_behalf_of, wherever it is accepted', async (t) => {
   const delegate = await organization.key({ scopes: [...scopes, 'users:delegate'] })
   const sibling = await organization.key({ scopes: [...scopes, 'users:delegate'] })
   const provisions = await organization.key({ scopes: ['users:provision'] })
-  const made = await provisions.ask('POST', users, { email: 'ann@example.com', organization_id })
-  const ann: string = made.body.user_id
+  const provisioned = await provisions.ask('POST', users, {
+    email: 'ann@example.com',
+    organization_id,
+  })
+  const ann: string = provisioned.body.user_id
   const active = await organization.member()
-  const gone = await organization.member()
-  await server.platform.ask('DELETE', `/organizations/${organization_id}/members/${gone}`)
+  const removed = await organization.member()
+  await server.platform.ask('DELETE', `/organizations/${organization_id}/members/${removed}`)
   const strangers = await server.platform.organization()
   const login = { email: 'self@example.com', provider: 'test', subject: 'self' }
   const self = (await server.platform.ask('POST', '/identity/logins', login)).user_id
   const elsewhere = await strangers.key({ scopes: [...scopes, 'users:delegate'] })
 
-  for (const [name, asks] of Object.entries(places(agent)))
+  for (const [name, operation] of Object.entries(places(agent)))
     await t.test(name, async (t) => {
       t.match(
-        await asks(plain, ann),
+        await operation(plain, ann),
         {
           status: 403,
           code: 'insufficient_scopes',
@@ -76,13 +79,17 @@ t.test('on_behalf_of, wherever it is accepted', async (t) => {
         code: 'user_not_found',
         body: { error: { message: String, type: String, code: 'user_not_found' } },
       }
-      t.match(await asks(delegate, 'nobody'), unknown, 'nobody')
-      t.match(await asks(delegate, strangers.ownerId), unknown, 'a member of another organization')
-      t.match(await asks(delegate, self), unknown, 'an account that signed in by itself')
-      t.match(await asks(delegate, gone), unknown, 'a member who was removed')
-      t.match(await asks(elsewhere, ann), unknown, 'by a key of another organization')
-      t.match(await asks(delegate, ann), { status: 200 }, 'a pending member')
-      t.match(await asks(sibling, ann), { status: 200 }, 'by another key of the organization')
+      t.match(await operation(delegate, 'nobody'), unknown, 'nobody')
+      t.match(
+        await operation(delegate, strangers.ownerId),
+        unknown,
+        'a member of another organization',
+      )
+      t.match(await operation(delegate, self), unknown, 'an account that signed in by itself')
+      t.match(await operation(delegate, removed), unknown, 'a member who was removed')
+      t.match(await operation(elsewhere, ann), unknown, 'by a key of another organization')
+      t.match(await operation(delegate, ann), { status: 200 }, 'a pending member')
+      t.match(await operation(sibling, ann), { status: 200 }, 'by another key of the organization')
     })
 
   const own = await delegate.sessions()

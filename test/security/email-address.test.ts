@@ -11,21 +11,21 @@ t.test('emails are compared without blanks and case', async (t) => {
 })
 
 t.test('the same mailbox in another spelling is the same address', async (t) => {
-  for (const [one, other] of [
+  for (const [left, right] of [
     ['zoe\u0308@example.com', 'zo\u00eb@example.com'],
     ['ann@b\u00fccher.example', 'ann@xn--bcher-kva.example'],
     ['ann@BU\u0308CHER.example', 'ann@xn--bcher-kva.example'],
     ['ann@fa\u00df.example', 'ann@xn--fa-hia.example'],
     ['\u00c5@example.com', 'A\u030a@example.com'],
   ] as const) {
-    t.equal(comparedEmail(one), comparedEmail(other), `${one} and ${other}`)
-    t.ok([comparedEmail(one), ...earlierSpellings(one)].includes(other.toLowerCase()))
-    t.ok([comparedEmail(other), ...earlierSpellings(other)].includes(one.toLowerCase()))
+    t.equal(comparedEmail(left), comparedEmail(right), `${left} and ${right}`)
+    t.ok([comparedEmail(left), ...earlierSpellings(left)].includes(right.toLowerCase()))
+    t.ok([comparedEmail(right), ...earlierSpellings(right)].includes(left.toLowerCase()))
   }
 })
 
 t.test('mailboxes that may be of several people stay apart', async (t) => {
-  for (const [one, other] of [
+  for (const [left, right] of [
     ['a.b@example.com', 'ab@example.com'],
     ['ann+x@example.com', 'ann@example.com'],
     ['\uff41nn@example.com', 'ann@example.com'],
@@ -38,7 +38,7 @@ t.test('mailboxes that may be of several people stay apart', async (t) => {
     ['ann@0x7f.1', 'ann@127.0.0.1'],
     ['a\u200dnn@example.com', 'ann@example.com'],
   ] as const)
-    t.not(comparedEmail(one), comparedEmail(other), `${one} and ${other}`)
+    t.not(comparedEmail(left), comparedEmail(right), `${left} and ${right}`)
 })
 
 t.test('comparing twice is comparing once', async (t) => {

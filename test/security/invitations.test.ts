@@ -134,9 +134,9 @@ t.test('who has no key accepts while signing in', async (t) => {
     current_organization_id: victim.organizationId,
   })
   t.match(await victim.backed(user_id), { code: 'backing_not_allowed' })
-  const asked = { name: 'Named', user_id }
+  const input = { name: 'Named', user_id }
   t.match(
-    await platform.ask('POST', `/organizations/${victim.organizationId}/api-keys`, asked),
+    await platform.ask('POST', `/organizations/${victim.organizationId}/api-keys`, input),
     { user_id },
     'the platform may name any member',
   )
@@ -165,8 +165,8 @@ t.test(
 t.test('an organization sees of a person what it sent itself', async (t) => {
   const { mallory, victim, signIn } = await scene(t)
   const email = 'secret@example.com'
-  const made = await victim.provision(email, { name: 'Patient of Dr. Who' })
-  const { user_id } = made.body
+  const provisioned = await victim.provision(email, { name: 'Patient of Dr. Who' })
+  const { user_id } = provisioned.body
   await victim.asOwner.ask('PUT', `${users}/${user_id}/credentials/SHOP`, { value: 'hidden' })
   t.match(await mallory.invite(email, { name: 'Somebody' }), {
     status: 201,
@@ -179,7 +179,7 @@ t.test('an organization sees of a person what it sent itself', async (t) => {
   /** All that an organization can read of its people. */
   const seen = async ({ at, asOwner }: typeof mallory) => {
     const lines = { headers: { accept: 'application/x-ndjson' } }
-    const asked = [
+    const replies = [
       await asOwner.ask('GET', `${at}/members`),
       await asOwner.ask('GET', users),
       await asOwner.ask('GET', `${users}?email=${blank}`),
@@ -187,8 +187,8 @@ t.test('an organization sees of a person what it sent itself', async (t) => {
       await asOwner.ask('GET', `${at}/audit/state?view=members`),
       await asOwner.ask('GET', `${at}/audit/events?limit=500`),
     ]
-    for (const { status } of asked) t.equal(status, 200)
-    return JSON.stringify(asked.map(({ body }) => body))
+    for (const { status } of replies) t.equal(status, 200)
+    return JSON.stringify(replies.map(({ body }) => body))
   }
   const pending = await seen(mallory)
   t.match(pending, 'Somebody')
@@ -204,7 +204,7 @@ t.test('an organization sees of a person what it sent itself', async (t) => {
   t.notMatch(await seen(victim), mallory.organizationId)
 })
 
-t.test('what a person does about another organization is told to that one alone', async (t) => {
+t.test('actions of a person on another organization are only in that one’s history', async (t) => {
   const { server, mallory, victim } = await scene(t)
   const owner = victim.email
   await mallory.invite(owner)

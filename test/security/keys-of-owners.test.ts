@@ -15,10 +15,10 @@ const scene = async (t: Test) => {
   const keys = `/api/admin${at}/api-keys`
   const idOf = async ({ key }: Client): Promise<string> => {
     const { api_keys } = await platform.ask('GET', `${at}/api-keys`)
-    const found = api_keys.find(({ key_hint }: { key_hint: string }) =>
+    const match = api_keys.find(({ key_hint }: { key_hint: string }) =>
       key_hint.endsWith(key.slice(-4)),
     )
-    return `${keys}/${found.key_id}`
+    return `${keys}/${match.key_id}`
   }
   return {
     server,
@@ -78,9 +78,9 @@ t.test('admin:write alone widens nothing', async (t) => {
   }
   for (const key of [narrow, own])
     t.match(await key.ask('POST', keys, { name: 'More', provisioning: true }), refused)
-  const made = await narrow.ask('POST', keys, { name: 'By default' })
-  t.match(made, { status: 201, body: { scopes: [] } }, 'no more than the maker has')
-  t.match(await keyIn(made).sessions(), { status: 403, code: 'insufficient_scopes' })
+  const created = await narrow.ask('POST', keys, { name: 'By default' })
+  t.match(created, { status: 201, body: { scopes: [] } }, 'no more than the maker has')
+  t.match(await keyIn(created).sessions(), { status: 403, code: 'insufficient_scopes' })
   const less = await narrow.ask('PATCH', id, { scopes: ['admin:write'] })
   t.match(less, { status: 200, body: { scopes: ['admin:write'] } }, 'less is always given')
   t.match(await narrow.ask('PATCH', id, { scopes: administers }), refused, 'and not taken back')

@@ -41,12 +41,12 @@ const scene = async (t: Test) => {
     const master = await open(configured)
     const rotation = masterKeyRotation({ master, keys, configured, log: silent, ...more })
     t.teardown(rotation.close)
-    const ended = () =>
+    const awaitEnd = () =>
       eventually(async () => {
         const status = await rotation.status()
         return status.state === 'rewrapping' ? undefined : status
       })
-    return { ...rotation, ended }
+    return { ...rotation, ended: awaitEnd }
   }
   return { keys, open, opens, life }
 }
@@ -89,9 +89,9 @@ t.test('a key that the server keeps: it makes and stores the new one', async (t)
   await rotation.rotate()
   t.match(await rotation.ended(), { state: 'none', rewrapped: many })
   t.equal(stored.length, 1)
-  const [made = old] = stored
-  t.equal(await opens(Buffer.from(made)), many)
-  await open(made)
+  const [current = old] = stored
+  t.equal(await opens(Buffer.from(current)), many)
+  await open(current)
   await t.rejects(open(old), { name: 'WrongMasterKey' })
   await rotation.rotate(next)
   t.match(await rotation.ended(), { state: 'none', rewrapped: many }, 'and once more')
@@ -149,8 +149,8 @@ t.test('keys destroyed and made meanwhile', async (t) => {
     ...keys,
     async list(after: string | undefined, limit: number): Promise<readonly WrappedKey[]> {
       const piece = await keys.list(after, limit)
-      const [one] = piece
-      if (one && first) await keys.destroy(one.name)
+      const [item] = piece
+      if (item && first) await keys.destroy(item.name)
       first = false
       return piece
     },

@@ -77,8 +77,8 @@ t.test('while a key is replaced, a start with either opens everything', async (t
 
 t.test('afterwards the new key alone opens, the old one nothing', async (t) => {
   const keys = await keyStore(t)
-  const { begin, finish, secret } = await opened(keys, old, { isNew: true })
-  await begin(next)
+  const { begin: beginRotation, finish, secret } = await opened(keys, old, { isNew: true })
+  await beginRotation(next)
   t.ok(await finish())
   await t.rejects(opened(keys, old), { name: 'WrongMasterKey', message: /MASTER_KEY/ })
   const after = await opened(keys, next)
@@ -92,26 +92,29 @@ t.test(
     const keys = await keyStore(t)
     const clock = { now: 0 }
     const shared = { shared: true, clock: { now: () => new Date(0), monotonic: () => clock.now } }
-    const one = await opened(keys, old, { isNew: true, ...shared })
-    const two = await opened(keys, old, shared)
-    const { seal, open } = vault({ keys: wrappedKeys(keys, two.rings) })
+    const first = await opened(keys, old, { isNew: true, ...shared })
+    const second = await opened(keys, old, shared)
+    const { seal, open } = vault({ keys: wrappedKeys(keys, second.rings) })
     const isOpenedBy = async (given: Buffer, key: string) =>
       (await fixedKeys(keys, wrapOf(given))
         .get(key)
         .catch(() => undefined)) !== undefined
 
-    await one.begin(next)
-    t.ok(two.rings.isFresh())
+    await first.begin(next)
+    t.ok(second.rings.isFresh())
     await seal('session:org-1/soon', 'x')
     t.ok(await isOpenedBy(old, 'session:org-1/soon'), 'it may still use the old one')
     clock.now += freshMs
     await seal('session:org-1/later', 'x')
     t.ok(await isOpenedBy(next, 'session:org-1/later'), 'it has looked again')
 
-    const three = vault({ keys: wrappedKeys(keys, one.rings) })
+    const three = vault({ keys: wrappedKeys(keys, first.rings) })
     const box = await three.seal('session:org-1/third', 'Third')
     t.equal(await open(box), 'Third')
-    t.notOk(await one.begin(wrong).then((held) => held && two.begin(wrong)), 'one of two begins')
+    t.notOk(
+      await first.begin(wrong).then((held) => held && second.begin(wrong)),
+      'one of two begins',
+    )
   },
 )
 
@@ -119,26 +122,26 @@ t.test('a key that took long to store is under the new master key before it is u
   const keys = await keyStore(t)
   const clock = { now: 0 }
   const shared = { shared: true, clock: { now: () => new Date(0), monotonic: () => clock.now } }
-  const one = await opened(keys, old, { isNew: true, ...shared })
-  const two = await opened(keys, old, shared)
+  const first = await opened(keys, old, { isNew: true, ...shared })
+  const second = await opened(keys, old, shared)
   const slow: Keys = {
     ...keys,
     async create(...given) {
-      await one.begin(next)
+      await first.begin(next)
       const stored = await keys.create(...given)
       clock.now += freshMs
       return stored
     },
   }
-  const box = await vault({ keys: wrappedKeys(slow, two.rings) }).seal(name, 'Hello')
+  const box = await vault({ keys: wrappedKeys(slow, second.rings) }).seal(name, 'Hello')
   t.equal(await vault({ keys: fixedKeys(keys, wrapOf(next)) }).open(box), 'Hello')
 })
 
 t.test('a process that only opens finds the new key when it meets one', async (t) => {
   const keys = await keyStore(t)
-  const one = await opened(keys, old, { isNew: true, shared: true })
-  const two = await opened(keys, old, { shared: true })
-  await one.begin(next)
-  const box = await vault({ keys: wrappedKeys(keys, one.rings) }).seal(name, 'Hello')
-  t.equal(await vault({ keys: wrappedKeys(keys, two.rings) }).open(box), 'Hello')
+  const first = await opened(keys, old, { isNew: true, shared: true })
+  const second = await opened(keys, old, { shared: true })
+  await first.begin(next)
+  const box = await vault({ keys: wrappedKeys(keys, first.rings) }).seal(name, 'Hello')
+  t.equal(await vault({ keys: wrappedKeys(keys, second.rings) }).open(box), 'Hello')
 })

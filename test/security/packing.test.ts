@@ -19,7 +19,7 @@ for (const [title, text, form] of [
     t.equal(unpacked(bytes), text)
   })
 
-t.test('what unpacks to more than 64 MB is refused', async (t) => {
+t.test('refuses text that unpacks to more than 64 MB', async (t) => {
   const of = (size: number) => Buffer.concat([Buffer.of(mark), deflateRawSync(Buffer.alloc(size))])
   const most = 64 * 1024 * 1024
   t.equal(unpacked(of(most)).length, most)

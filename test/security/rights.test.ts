@@ -8,8 +8,8 @@ const users = '/api/external/management/users'
 const wide = { scopes, rate_limit_minute: 1_000 }
 
 /**
- * Mallory is the owner of her own organization and a plain member of the other one. Her user key has
- * every scope: she gave it to herself at home.
+ * Mallory owns her organization and is a plain member of the other one. Her user key has every
+ * scope, which she gave to herself in her own.
  */
 const scene = async (...[t, reply]: Parameters<typeof startChat>) => {
   const all = await startChat(t, reply)
@@ -154,7 +154,7 @@ t.test('what concerns only oneself needs no role', async (t) => {
   const { there } = await scene(t)
   const mine = (key: Client) => key.ask('GET', '/api/me/api-keys')
   t.match(await mine(there), { status: 200, body: { total: 1 } })
-  const made = await there.ask('POST', '/api/me/api-keys', { name: 'Second' })
-  t.equal(made.status, 201)
-  t.match(await there.ask('DELETE', `/api/me/api-keys/${made.body.key_id}`), { status: 204 })
+  const created = await there.ask('POST', '/api/me/api-keys', { name: 'Second' })
+  t.equal(created.status, 201)
+  t.match(await there.ask('DELETE', `/api/me/api-keys/${created.body.key_id}`), { status: 204 })
 })

@@ -45,8 +45,8 @@ t.test('sealed MongoDB blobs', needsMongo, async (t) => {
 })
 
 const read = async (blobs: Blobs, name: string, range?: { start: number; end: number }) => {
-  const found = await blobs.get(name, range)
-  return found && Buffer.concat(await found.toArray())
+  const stream = await blobs.get(name, range)
+  return stream && Buffer.concat(await stream.toArray())
 }
 
 const opened = async (t: Test) => {
@@ -77,18 +77,18 @@ t.test('ranges at the edges of frames', async (t) => {
 t.test('equal bytes under two keys have nothing in common', async (t) => {
   const { raw, sealed } = await opened(t)
   const bytes = Buffer.from('The zebra sleeps under a tree.')
-  const [one, two] = [sealed.under(key), sealed.under(datastoreKey('org-2', 'd-1'))]
-  const [mine, theirs] = [await one.put(once(bytes)), await two.put(once(bytes))]
-  t.equal(mine.hash, await one.nameOf(sha256(bytes)))
+  const [first, second] = [sealed.under(key), sealed.under(datastoreKey('org-2', 'd-1'))]
+  const [mine, theirs] = [await first.put(once(bytes)), await second.put(once(bytes))]
+  t.equal(mine.hash, await first.nameOf(sha256(bytes)))
   t.not(mine.hash, theirs.hash)
   t.not(mine.hash, sha256(bytes))
   t.notOk((await read(raw, mine.hash))?.includes('zebra'))
-  await t.rejects(two.get(mine.hash), SealBroken)
-  await one.remove(mine.hash)
-  t.ok((await read(two, theirs.hash))?.equals(bytes))
+  await t.rejects(second.get(mine.hash), SealBroken)
+  await first.remove(mine.hash)
+  t.ok((await read(second, theirs.hash))?.equals(bytes))
 })
 
-t.test('what was altered is found', async (t) => {
+t.test('detects an altered blob', async (t) => {
   const { raw, sealed } = await opened(t)
   const blobs = sealed.under(key)
   const { hash } = await blobs.put(once(randomBytes(3 * frameBytes - 5)))

@@ -53,8 +53,8 @@ const copied = async (t: Test) => {
   const admin = platform(server.url)
   const [a, b] = [await admin.organization(), await admin.organization()]
   const key = await a.key()
-  const said = await key.chat({ messages: user(secret), session_id: 'a-1' })
-  t.equal(said.status, 200)
+  const reply = await key.chat({ messages: user(secret), session_id: 'a-1' })
+  t.equal(reply.status, 200)
   const owner = await b.key({ scopes })
   const person = await b.key({ type: 'user' })
   return { server, a, b, key: owner.key, person: person.key }
@@ -73,7 +73,7 @@ t.test('a sealed box is refused in whatever body it comes', async (t) => {
   const { paths } = (await client(server.url, key).ask('GET', '/api/openapi.json')).body as {
     paths: Record<string, Record<string, Operation>>
   }
-  let asked = 0
+  let count = 0
   for (const [path, operations] of Object.entries(paths))
     for (const [method, { requestBody }] of Object.entries(operations)) {
       if (!requestBody?.content['application/json']) continue
@@ -81,17 +81,17 @@ t.test('a sealed box is refused in whatever body it comes', async (t) => {
         .replace('{organization_id}', b.organizationId)
         .replaceAll(/\{[^}]+\}/g, randomUUID())
       const codes: unknown[] = []
-      for (const one of [key, person, superAdminKey]) {
-        const by = client(server.url, one)
+      for (const credential of [key, person, superAdminKey]) {
+        const by = client(server.url, credential)
         const { code } = await by.ask(method.toUpperCase(), at, { parameters: [{ deep: box }] })
         codes.push(code)
       }
       const allowed = codes.filter((code) => !/(_required|_only|_scopes)$/.test(String(code)))
       t.ok(allowed.length > 0, `${method} ${path} is for one of these keys`)
       t.strictSame([...new Set(allowed)], ['reserved_name'], `${method} ${path}`)
-      asked++
+      count++
     }
-  t.ok(asked >= 20, `${asked} routes`)
+  t.ok(count >= 20, `${count} routes`)
 })
 
 t.test('text that looks like a box stays text', async (t) => {
@@ -116,8 +116,8 @@ t.test('a box that was stored as input is not opened', async (t) => {
   await server.offline(async ({ events }) => {
     const all = (await gathered(events.history(START))).flat()
     const boxOf = (organizationId: string): Sealed => {
-      const found = all.find(isTheirs(organizationId))
-      return z.object({ content: sealed }).parse(found?.data).content
+      const event = all.find(isTheirs(organizationId))
+      return z.object({ content: sealed }).parse(event?.data).content
     }
     const [foreign, own] = [boxOf(a.organizationId), boxOf(b.organizationId)]
     const created = all.find(
@@ -138,13 +138,13 @@ t.test('a box that was stored as input is not opened', async (t) => {
     await events.append(message.stream, 'any', stored('UserMessageSent', data, message))
   })
   const at = `/api/admin/organizations/${b.organizationId}`
-  const seen = async (path: string, shows: RegExp) => {
+  const seen = async (path: string, pattern: RegExp) => {
     const headers = { 'x-api-key': key, accept: path.startsWith('/feeds/') ? lines : json }
     const reply = await fetch(`${server.url}${at}${path}`, { headers })
     t.equal(reply.status, 200, path)
     const text = await reply.text()
     t.notMatch(text, new RegExp(secret), path)
-    t.match(text, shows, path)
+    t.match(text, pattern, path)
   }
   const ours = `"content":"Mine"`
   await seen(

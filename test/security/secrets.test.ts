@@ -19,20 +19,20 @@ t.test('new keys', async (t) => {
 const master = Buffer.alloc(32, 1)
 
 t.test('each purpose has its own hash, each master key its own', async (t) => {
-  const one = secretsOf(secretFrom(master))
-  const two = secretsOf(secretFrom(Buffer.alloc(32, 2)))
-  const hashes = [one, two].flatMap(({ hashApiKey, hashEmail, hashSubject }) => [
+  const first = secretsOf(secretFrom(master))
+  const second = secretsOf(secretFrom(Buffer.alloc(32, 2)))
+  const hashes = [first, second].flatMap(({ hashApiKey, hashEmail, hashSubject }) => [
     hashApiKey('a'),
     hashEmail('a'),
     hashSubject('a'),
   ])
   t.equal(new Set(hashes).size, 6)
   t.ok(hashes.every((hash) => /^[0-9a-f]{64}$/.test(hash)))
-  t.equal(one.hashApiKey('a'), secretsOf(secretFrom(master)).hashApiKey('a'))
-  t.not(wrapOf(master).export().toString('hex'), one.links.export().toString('hex'))
+  t.equal(first.hashApiKey('a'), secretsOf(secretFrom(master)).hashApiKey('a'))
+  t.not(wrapOf(master).export().toString('hex'), first.links.export().toString('hex'))
 })
 
-t.test('what was derived from a master key itself stays as it was', async (t) => {
+t.test('secrets derived from the master key itself stay the same', async (t) => {
   const { hashApiKey, logKeySeed, links } = secretsOf(secretFrom(master))
   const bytesOf = (purpose: string) =>
     Buffer.from(hkdfSync('sha256', master, '', `reprise/${purpose}`, 32))

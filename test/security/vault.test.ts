@@ -11,26 +11,26 @@ const wrap = wrapOf(Buffer.alloc(32, 1))
 
 /** What a key store owes its callers, in memory; `got` counts what was asked of it. */
 const storeInMemory = () => {
-  const kept = new Map<string, Uint8Array | null>()
+  const stored = new Map<string, Uint8Array | null>()
   const got: string[] = []
   const keys: KeyStore & Pick<KeyRecords, 'rewrap'> = {
     async get(name) {
       got.push(name)
-      return kept.get(name) ?? undefined
+      return stored.get(name) ?? undefined
     },
-    some: async () => [...kept].find(([, key]) => key)?.[0],
+    some: async () => [...stored].find(([, key]) => key)?.[0],
     async create(name, wrapped) {
-      const known = kept.get(name)
+      const known = stored.get(name)
       if (known === null) throw new KeyDestroyed(name)
-      if (!known) kept.set(name, wrapped)
+      if (!known) stored.set(name, wrapped)
       return known ?? wrapped
     },
     async destroy(name) {
-      kept.set(name, null)
+      stored.set(name, null)
     },
     rewrap: async () => undefined,
   }
-  return { keys, kept, got }
+  return { keys, stored, got }
 }
 
 const altered = ({ $sealed, box }: Sealed, at: number): Sealed => {
@@ -53,7 +53,7 @@ t.test('what is sealed can be opened, here and after a restart', async (t) => {
 
 t.test('a long text takes less room, and comes back as it was', async (t) => {
   const { keys } = storeInMemory()
-  const { seal, open } = vault({ keys: fixedKeys(keys, wrap), keptText: 1 })
+  const { seal, open } = vault({ keys: fixedKeys(keys, wrap), maxText: 1 })
   const prose = 'Grüße, 世界 👋 and so on; '
   for (const length of [65_535, 65_536, 65_537, 9_000_000]) {
     const text = `${'x'.repeat(length % 2)}${prose.repeat(length / 26)}`
@@ -65,30 +65,30 @@ t.test('a long text takes less room, and comes back as it was', async (t) => {
 
 t.test('a text is sealed again under another key without unpacking it', async (t) => {
   const { keyed } = vault({ keys: fixedKeys(storeInMemory().keys, wrap) })
-  const [one, other] = [await keyed(name), await keyed('session:org-1/other')]
+  const [first, other] = [await keyed(name), await keyed('session:org-1/other')]
   for (const text of ['', 'hello', 'x'.repeat(100_000)]) {
-    const sealedText = one.seal(text)
-    const again = other.sealPacked(one.openPacked(sealedText))
+    const sealedText = first.seal(text)
+    const again = other.sealPacked(first.openPacked(sealedText))
     t.equal(again.$sealed, 'session:org-1/other')
     t.equal(other.open(again), text)
     t.throws(() => other.openPacked(sealedText), { name: 'SealBroken' })
-    t.throws(() => one.openPacked(altered(sealedText, 20)), { name: 'SealBroken' })
+    t.throws(() => first.openPacked(altered(sealedText, 20)), { name: 'SealBroken' })
   }
 })
 
 t.test('a name that was just made gets the key that is stored', async (t) => {
-  const { keys, kept } = storeInMemory()
+  const { keys, stored } = storeInMemory()
   const create: KeyStore['create'] = async (name, wrapped) => {
-    const known = kept.get(name)
+    const known = stored.get(name)
     if (known === null) throw new KeyDestroyed(name)
-    if (!known) kept.set(name, wrapped)
+    if (!known) stored.set(name, wrapped)
     return known ?? wrapped
   }
   const open = () => vault({ keys: fixedKeys({ ...keys, create }, wrap) })
   const { keyed, destroy } = open()
-  const one = keyed(name, true)
-  t.equal(await keyed(name), await one)
-  const sealedText = (await one).seal('hello')
+  const fresh = keyed(name, true)
+  t.equal(await keyed(name), await fresh)
+  const sealedText = (await fresh).seal('hello')
   const other = await open().keyed(name, true)
   t.equal(other.open(sealedText), 'hello', 'one that is stored all the same is found')
   await destroy(name)
@@ -106,16 +106,16 @@ t.test('a key in memory is not looked for again', async (t) => {
   const { keys, got } = storeInMemory()
   const { keyed, open } = vault({ keys: fixedKeys(keys, wrap) })
   await keyed(name)
-  const asked = got.length
+  const reads = got.length
   const key = await keyed(name)
   const box = key.seal('hello')
   t.equal(key.open(box), 'hello')
   t.equal(await open(box), 'hello')
-  t.equal(got.length, asked)
+  t.equal(got.length, reads)
 })
 
 t.test('one key for a name, whoever is first', async (t) => {
-  const { keys, kept } = storeInMemory()
+  const { keys, stored } = storeInMemory()
   const [here, there] = [
     vault({ keys: fixedKeys(keys, wrap) }),
     vault({ keys: fixedKeys(keys, wrap) }),
@@ -124,7 +124,7 @@ t.test('one key for a name, whoever is first', async (t) => {
     ...Array.from({ length: 8 }, (_, n) => here.seal(name, `here ${n}`)),
     ...Array.from({ length: 8 }, (_, n) => there.seal(name, `there ${n}`)),
   ])
-  t.equal(kept.size, 1)
+  t.equal(stored.size, 1)
   const texts = await Promise.all(
     boxes.map((box) => vault({ keys: fixedKeys(keys, wrap) }).open(box)),
   )
@@ -175,11 +175,11 @@ t.test('a key that was fetched while it was destroyed is not kept', async (t) =>
 })
 
 t.test('keys are stored wrapped', async (t) => {
-  const { keys, kept } = storeInMemory()
+  const { keys, stored } = storeInMemory()
   await vault({ keys: fixedKeys(keys, wrap) }).seal(name, 'hello')
-  t.equal(kept.get(name)?.length, 12 + 32 + 16)
-  const elsewhere = kept.get(name)
-  if (elsewhere) kept.set(userKey('user-1'), elsewhere)
+  t.equal(stored.get(name)?.length, 12 + 32 + 16)
+  const elsewhere = stored.get(name)
+  if (elsewhere) stored.set(userKey('user-1'), elsewhere)
   await t.rejects(vault({ keys: fixedKeys(keys, wrap) }).seal(userKey('user-1'), 'hi'), {
     name: 'WrongMasterKey',
   })

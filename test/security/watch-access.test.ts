@@ -20,7 +20,7 @@ const scene = async (t: Test) => {
   await role('ADMIN')
   await platform.ask('PUT', `/users/${ann}/subscription`, { plan: 'pro_monthly' })
   await platform.ask('POST', `/users/${ann}/credits`, { amount: 10, reason: 'test' })
-  const made = async (more: object) => {
+  const createKey = async (more: object) => {
     const settings = { name: 'Watched', scopes, user_id: ann, rate_limit_minute: 1_000, ...more }
     const { key, key_id } = await platform.ask('POST', `${at}/api-keys`, settings)
     const inside = { 'x-organization-id': organization.organizationId }
@@ -31,7 +31,7 @@ const scene = async (t: Test) => {
     ...all,
     at,
     ann,
-    made,
+    made: createKey,
     role,
     /** A stream whose turn stands still until it is told to go. */
     async running(key: Client, more: object = {}) {
@@ -106,9 +106,9 @@ for (const way of ways)
     const bystander = await connect(all.server.url, { 'x-api-key': all.key.key })
     await bystander.next()
     await end(key.key_id)
-    for (const one of [socket, later]) {
-      t.match(await one.next(), { type: 'error', error: { code } })
-      t.equal((await one.closed).code, 4401)
+    for (const connection of [socket, later]) {
+      t.match(await connection.next(), { type: 'error', error: { code } })
+      t.equal((await connection.closed).code, 4401)
     }
     bystander.send({ type: 'ping' })
     t.match(await bystander.next(), { type: 'pong' }, 'others stay')
@@ -145,16 +145,16 @@ t.test('a key that goes on being used is left alone', async (t) => {
   const key = await all.made({})
   const socket = await connect(all.server.url, key.headers)
   await socket.next()
-  const one = `/api/admin${all.at}/api-keys/${key.key_id}`
+  const path = `/api/admin${all.at}/api-keys/${key.key_id}`
   const owner = all.server.as((await all.organization.key({ type: 'user', scopes })).key)
-  await owner.ask('PATCH', one, { name: 'Renamed', rate_limit_minute: 7 })
-  await owner.ask('PATCH', one, { scopes: ['orchestrator:invoke', 'orchestrator:stream'] })
+  await owner.ask('PATCH', path, { name: 'Renamed', rate_limit_minute: 7 })
+  await owner.ask('PATCH', path, { scopes: ['orchestrator:invoke', 'orchestrator:stream'] })
   t.match(await socket.next(), { error: { code: 'insufficient_scopes' } })
   t.equal((await socket.closed).code, 4403, 'a key that loses scopes ends its sockets')
   const again = await connect(all.server.url, key.headers)
   await again.next()
-  await owner.ask('PATCH', one, { name: 'Renamed again' })
-  await owner.ask('PATCH', one, {
+  await owner.ask('PATCH', path, { name: 'Renamed again' })
+  await owner.ask('PATCH', path, {
     scopes: ['orchestrator:invoke', 'orchestrator:stream', 'rag:read'],
   })
   again.send({ type: 'message', content: 'Hi' })

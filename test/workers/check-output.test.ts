@@ -17,9 +17,9 @@ const check = async (contentType: Ordered, mediaType: string, text: string, piec
   }
   try {
     const output = await checkOutput({ bytes: stream(), mediaType }, { contentType })
-    const whole: Uint8Array[] = []
-    for await (const part of output.bytes) whole.push(part)
-    return { mediaType: output.mediaType, same: Buffer.concat(whole).equals(bytes) }
+    const parts: Uint8Array[] = []
+    for await (const part of output.bytes) parts.push(part)
+    return { mediaType: output.mediaType, same: Buffer.concat(parts).equals(bytes) }
   } catch (error) {
     const { name, message } = error as Error
     return { name, message, closed: closed || bytes.length === 0 }

@@ -197,7 +197,7 @@ for (const [what, { plan, fail, becomes }] of Object.entries(endings))
     t.match(await over(await draw('Draw a picture of a heron')), { status: 'completed' })
   })
 
-t.test('what takes longer than ten minutes is cancelled', async (t) => {
+t.test('cancels a generation that takes longer than ten minutes', async (t) => {
   const clock = movableClock()
   const { provider, draw, when, over } = await studio(t, {}, { clock })
   provider.next({ held: true })
@@ -220,7 +220,7 @@ t.test('a provider that is never reached is given up after ten minutes', async (
   t.match(await over(id), { status: 'failed', error_message: /longer than 10 minutes/ })
 })
 
-t.test('what the provider cancels has failed', async (t) => {
+t.test('a generation that the provider cancels fails', async (t) => {
   const { provider, draw, over } = await studio(t)
   provider.next({ held: true })
   const id = await draw()
@@ -229,7 +229,7 @@ t.test('what the provider cancels has failed', async (t) => {
   t.match(await over(id), { status: 'failed', error_message: /canceled/ })
 })
 
-t.test('a restart goes on with what was being made, and makes nothing twice', async (t) => {
+t.test('a restart resumes running generations, and generates nothing twice', async (t) => {
   const { provider, server, organization, key, agent, draw } = await studio(t)
   provider.next({ held: true }, { held: true })
   const first = await draw()

@@ -38,28 +38,29 @@ t.test('killed in the middle of indexing, the next life completes it', async (t)
 })
 
 t.test(
-  'what is deleted leaves the blob store, unless another upload of the DataStore has the same bytes',
+  'deleting a file removes its blob, unless another upload of the DataStore has the same bytes',
   async (t) => {
     const data = await mkdtemp(join(tmpdir(), 'reprise-'))
     t.teardown(() => rm(data, { recursive: true, force: true }))
     const server = await startApp(t, { DATA_DIR: data })
-    const key = () => server.platform.organization().then((one) => one.key({ scopes: allRag }))
-    const [one, two] = [library(await key()), library(await key())]
-    const [first, second] = [await one.datastore(), await two.datastore()]
-    await one.upload(first, encoded('a.txt', 'The same bytes.'))
-    await two.upload(second, encoded('b.txt', 'The same bytes.'))
-    await one.upload(first, encoded('c.txt', 'The same bytes.'))
-    await one.settled(first)
-    await two.settled(second)
+    const key = () =>
+      server.platform.organization().then((organization) => organization.key({ scopes: allRag }))
+    const [ours, theirs] = [library(await key()), library(await key())]
+    const [first, second] = [await ours.datastore(), await theirs.datastore()]
+    await ours.upload(first, encoded('a.txt', 'The same bytes.'))
+    await theirs.upload(second, encoded('b.txt', 'The same bytes.'))
+    await ours.upload(first, encoded('c.txt', 'The same bytes.'))
+    await ours.settled(first)
+    await theirs.settled(second)
     const count = (expected: number) =>
       eventually(async () => (await blobFiles(data)).length === expected)
     t.ok(await count(5), 'the bytes once in each DataStore, the chunks of each upload')
-    await one.ask('DELETE', `/datastores/${first}/files/a.txt`)
+    await ours.ask('DELETE', `/datastores/${first}/files/a.txt`)
     t.ok(await count(4))
-    await one.ask('DELETE', `/datastores/${first}/files/c.txt`)
+    await ours.ask('DELETE', `/datastores/${first}/files/c.txt`)
     t.ok(await count(2))
-    t.match(await two.search(second, 'bytes'), [{ filename: 'b.txt' }])
-    await two.ask('DELETE', `/datastores/${second}`)
+    t.match(await theirs.search(second, 'bytes'), [{ filename: 'b.txt' }])
+    await theirs.ask('DELETE', `/datastores/${second}`)
     t.ok(await count(0))
     t.strictSame(await filesIn(join(data, 'incoming')), [])
   },

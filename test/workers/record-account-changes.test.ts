@@ -12,48 +12,61 @@ import { at } from '../support/positions.ts'
 const scene = async (t: Test) => {
   const all = await commanded(t)
   const { createOrganization, addMember, recordLogin, read, clock, store, seen } = all
-  const found = async (name: string, email: string) => {
+  const createWithOwner = async (name: string, email: string) => {
     const owner = { email, name }
-    const made = await createOrganization({ name, owner }, platformCall)
-    return { ...made, by: { ...platformCall, organizationId: made.organizationId } }
+    const created = await createOrganization({ name, owner }, platformCall)
+    return { ...created, by: { ...platformCall, organizationId: created.organizationId } }
   }
-  const one = await found('One', 'ann@example.com')
-  const two = await found('Two', 'olga@example.com')
-  const three = await found('Three', 'otto@example.com')
-  await addMember({ email: 'ann@example.com', role: 'MEMBER' }, two.by)
-  const accept = [{ organizationId: two.organizationId, allowBacking: false }]
+  const orgOne = await createWithOwner('One', 'ann@example.com')
+  const orgTwo = await createWithOwner('Two', 'olga@example.com')
+  const orgThree = await createWithOwner('Three', 'otto@example.com')
+  await addMember({ email: 'ann@example.com', role: 'MEMBER' }, orgTwo.by)
+  const accept = [{ organizationId: orgTwo.organizationId, allowBacking: false }]
   const login = { email: 'ann@example.com', provider: 'sso', subject: 'ann', accept }
   await recordLogin(login, platformCall)
   const teller = (record = all.recordAccountChange) => {
     const uses = { accountChanges: read.accountChanges, waitForPosition: seen, clock, log: silent }
     return recordAccountChanges({ ...uses, recordAccountChange: record })
   }
-  /** What the history of an organization tells of accounts. */
-  const told = async (organizationId: string) =>
+  /** The account changes in the history of an organization. */
+  const changesOf = async (organizationId: string) =>
     (await gathered(store.history(-1 as never))).filter(
       ({ type, metadata }) =>
         type === 'MemberAccountChanged' && metadata.organization_id === organizationId,
     )
-  const tell = async () => {
+  const recordChanges = async () => {
     await seen()
     await teller()()
     await seen()
   }
-  const ids = [one, two, three].map(({ organizationId }) => organizationId)
-  return { ...all, one, two, three, userId: one.ownerUserId, teller, told, tell, ids }
+  const ids = [orgOne, orgTwo, orgThree].map(({ organizationId }) => organizationId)
+  return {
+    ...all,
+    orgOne,
+    orgTwo,
+    orgThree,
+    userId: orgOne.ownerUserId,
+    teller,
+    changesOf,
+    recordChanges,
+    ids,
+  }
 }
 
-t.test('every organization of the user is told once, and no other', async (t) => {
-  const { grantCredits, setSubscription, userId, told, tell, ids, read } = await scene(t)
-  await tell()
-  const before = await Promise.all(ids.map(async (id) => (await told(id)).length))
+t.test('every organization of the user records a change once, and no other does', async (t) => {
+  const { grantCredits, setSubscription, userId, changesOf, recordChanges, ids, read } =
+    await scene(t)
+  await recordChanges()
+  const before = await Promise.all(ids.map(async (id) => (await changesOf(id)).length))
   t.strictSame(before, [1, 0, 0], 'of the identity, linked before she joined the second')
   await grantCredits({ userId, amount: 5, reason: 'for Two' }, platformCall)
   await setSubscription({ userId, plan: 'pro_monthly' }, platformCall)
-  await tell()
-  await tell()
-  const [one = [], two = [], three = []] = await Promise.all(ids.map(told))
-  for (const events of [one.slice(1), two])
+  await recordChanges()
+  await recordChanges()
+  const [firstEvents = [], secondEvents = [], thirdEvents = []] = await Promise.all(
+    ids.map(changesOf),
+  )
+  for (const events of [firstEvents.slice(1), secondEvents])
     t.match(
       events.map(({ data }) => data),
       [
@@ -61,37 +74,38 @@ t.test('every organization of the user is told once, and no other', async (t) =>
         { change: { kind: 'plan', plan: 'pro_monthly' } },
       ],
     )
-  t.equal(three.length, 0)
+  t.equal(thirdEvents.length, 0)
   const untold = await read.accountChanges.find({ index: 'untold', equals: [true], limit: 10 })
   t.strictSame(untold, { items: [], total: 0 })
-  const text = JSON.stringify(two)
+  const text = JSON.stringify(secondEvents)
   t.notMatch(text, 'for Two', 'no words of the platform')
   t.notMatch(text, ids[0] ?? '', 'nothing of another organization')
-  for (const { metadata, data } of two)
+  for (const { metadata, data } of secondEvents)
     t.match(metadata, {
       actor: { key_id: null, user_id: null },
       request_id: (data as RecordAccountChange).eventId,
     })
 })
 
-t.test('a run that was cut off is gone on with, without a second telling', async (t) => {
+t.test('the next run resumes one that was cut off, and records nothing twice', async (t) => {
   const all = await scene(t)
-  const { grantCredits, userId, told, tell, ids, seen, teller, recordAccountChange } = all
-  await tell()
+  const { grantCredits, userId, changesOf, recordChanges, ids, seen, teller, recordAccountChange } =
+    all
+  await recordChanges()
   for (let n = 1; n <= 4; n++)
     await grantCredits({ userId, amount: n, reason: 'gift' }, platformCall)
   await seen()
   let calls = 0
-  const failing: typeof recordAccountChange = async (...asked) => {
+  const failing: typeof recordAccountChange = async (...args) => {
     if (++calls > 3) throw new Error('cut off')
-    return recordAccountChange(...asked)
+    return recordAccountChange(...args)
   }
   await teller(failing)()
   // The views of another process may be behind: it tells what was told already.
   await Promise.all([teller()(), teller()()])
-  await tell()
+  await recordChanges()
   for (const id of ids.slice(0, 2)) {
-    const changes = (await told(id)).map(({ data }) => (data as RecordAccountChange).change)
+    const changes = (await changesOf(id)).map(({ data }) => (data as RecordAccountChange).change)
     t.strictSame(
       changes.filter(({ kind }) => kind === 'credits'),
       [1, 2, 3, 4].map((amount) => ({ kind: 'credits', amount })),
@@ -100,30 +114,38 @@ t.test('a run that was cut off is gone on with, without a second telling', async
   }
 })
 
-t.test('one who joins or leaves meanwhile is told of by what she was at the time', async (t) => {
+t.test('a change is recorded in the organizations of the user at its time', async (t) => {
   const all = await scene(t)
-  const { grantCredits, addMember, acceptInvitation, removeMember, userId, told, tell } = all
-  const { two, three } = all
-  await tell()
+  const {
+    grantCredits,
+    addMember,
+    acceptInvitation,
+    removeMember,
+    userId,
+    changesOf,
+    recordChanges,
+  } = all
+  const { orgTwo, orgThree } = all
+  await recordChanges()
   await grantCredits({ userId, amount: 1, reason: 'gift' }, platformCall)
-  await removeMember({ userId, by: { asOwner: true } }, two.by)
-  await addMember({ email: 'ann@example.com', role: 'MEMBER' }, three.by)
-  const { organizationId } = three
+  await removeMember({ userId, by: { asOwner: true } }, orgTwo.by)
+  await addMember({ email: 'ann@example.com', role: 'MEMBER' }, orgThree.by)
+  const { organizationId } = orgThree
   const accept = { organizationId, userId, allowBacking: false, current: false }
   await acceptInvitation(accept, platformCall)
-  await tell()
-  t.equal((await told(two.organizationId)).length, 1)
-  t.equal((await told(organizationId)).length, 0)
+  await recordChanges()
+  t.equal((await changesOf(orgTwo.organizationId)).length, 1)
+  t.equal((await changesOf(organizationId)).length, 0)
   await grantCredits({ userId, amount: 2, reason: 'gift' }, platformCall)
-  await tell()
-  t.equal((await told(two.organizationId)).length, 1)
-  t.equal((await told(organizationId)).length, 1)
+  await recordChanges()
+  t.equal((await changesOf(orgTwo.organizationId)).length, 1)
+  t.equal((await changesOf(organizationId)).length, 1)
 })
 
 t.test('a run tells no more than a thousand changes, a hundred at a time', async (t) => {
   const { clock } = await commanded(t)
-  let told = 0
-  let found = 0
+  let recorded = 0
+  let reads = 0
   const change = (n: number): AccountChangeView => ({
     organization_id: `org-${n % 7}`,
     user_id: `user-${n % 5}`,
@@ -136,20 +158,20 @@ t.test('a run tells no more than a thousand changes, a hundred at a time', async
   const accountChanges = {
     get: async () => undefined,
     find: async ({ limit }: { limit: number }) => {
-      found++
-      return { items: Array.from({ length: limit }, (_, n) => change(told + n)), total: 5_000 }
+      reads++
+      return { items: Array.from({ length: limit }, (_, n) => change(recorded + n)), total: 5_000 }
     },
     all: () => (async function* () {})(),
   }
   const waited: number[] = []
   await recordAccountChanges({
     accountChanges,
-    recordAccountChange: async () => ({ position: at(++told) }),
+    recordAccountChange: async () => ({ position: at(++recorded) }),
     waitForPosition: async (position) => waited.push(position),
     clock,
     log: silent,
   })()
-  t.strictSame([told, found], [1_000, 10])
+  t.strictSame([recorded, reads], [1_000, 10])
   t.strictSame(
     waited,
     Array.from({ length: 10 }, (_, n) => 100 * (n + 1)),
@@ -163,13 +185,23 @@ t.test('a run tells no more than a thousand changes, a hundred at a time', async
     log: silent,
   })
   await t.rejects(down(), { name: 'StoreUnavailable' })
-  t.equal(found, 11, 'a store that is down is asked again by the next run')
+  t.equal(reads, 11, 'a store that is down is asked again by the next run')
 })
 
 t.test('a membership that cannot be told keeps no other waiting, and stays in order', async (t) => {
   const all = await scene(t)
-  const { grantCredits, userId, seen, teller, recordAccountChange, told, tell, ids, read } = all
-  await tell()
+  const {
+    grantCredits,
+    userId,
+    seen,
+    teller,
+    recordAccountChange,
+    changesOf,
+    recordChanges,
+    ids,
+    read,
+  } = all
+  await recordChanges()
   for (let n = 1; n <= 120; n++)
     await grantCredits({ userId, amount: n, reason: 'gift' }, platformCall)
   await seen()
@@ -180,14 +212,14 @@ t.test('a membership that cannot be told keeps no other waiting, and stays in or
   }
   await teller(damaged)()
   await seen()
-  t.equal((await told(other ?? '')).length, 120)
-  t.equal((await told(stuck ?? '')).length, 1)
+  t.equal((await changesOf(other ?? '')).length, 120)
+  t.equal((await changesOf(stuck ?? '')).length, 1)
   t.equal(
     (await read.accountChanges.find({ index: 'untold', equals: [true], limit: 1 })).total,
     120,
   )
   await teller()()
-  const amounts = (await told(stuck ?? ''))
+  const amounts = (await changesOf(stuck ?? ''))
     .map(({ data }) => (data as RecordAccountChange).change)
     .flatMap((change) => (change.kind === 'credits' ? [change.amount] : []))
   t.strictSame(

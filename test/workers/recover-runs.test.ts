@@ -79,7 +79,7 @@ const withRun = async (t: Test) => {
     log: silent,
   })
   await leases.acquire(nodeLease('theirs'), 'theirs', 60_000)
-  const begin = (runId: string, node: string) =>
+  const beginRun = (runId: string, node: string) =>
     sendMessage(
       {
         sessionId,
@@ -104,10 +104,10 @@ const withRun = async (t: Test) => {
   }
   return {
     ...scene,
-    begin,
+    beginRun,
     tick,
     /** A model's answer is recorded: 15 tokens, at 2 micro-credits. */
-    answered: (runId: string, at: string) => {
+    recordAnswer: (runId: string, at: string) => {
       const data: SessionEvent<'ModelAnswered'>['data'] = {
         runId,
         at,
@@ -151,8 +151,8 @@ const withRun = async (t: Test) => {
 }
 
 t.test('a run of a process that lives is left alone', async (t) => {
-  const { begin, tick, statusOf, held } = await withRun(t)
-  await begin('run-1', 'theirs')
+  const { beginRun, tick, statusOf, held } = await withRun(t)
+  await beginRun('run-1', 'theirs')
   await tick()
   await tick()
   t.equal(await statusOf('run-1'), 'running')
@@ -160,8 +160,8 @@ t.test('a run of a process that lives is left alone', async (t) => {
 })
 
 t.test('a run whose process has died is interrupted, and its credits are given back', async (t) => {
-  const { begin, tick, statusOf, held, leases, abandoned } = await withRun(t)
-  await begin('run-1', 'theirs')
+  const { beginRun, tick, statusOf, held, leases, abandoned } = await withRun(t)
+  await beginRun('run-1', 'theirs')
   await leases.release(nodeLease('theirs'), 'theirs')
   await tick()
   t.equal(await statusOf('run-1'), 'interrupted')
@@ -172,19 +172,19 @@ t.test('a run whose process has died is interrupted, and its credits are given b
 t.test(
   'a run that is closed for its process is charged for the answers that are recorded',
   async (t) => {
-    const { begin, tick, spent, answered, leases } = await withRun(t)
-    await begin('run-1', 'theirs')
-    await answered('run-1', '0/0')
-    await answered('run-1', '0/1')
+    const { beginRun, tick, spent, recordAnswer, leases } = await withRun(t)
+    await beginRun('run-1', 'theirs')
+    await recordAnswer('run-1', '0/0')
+    await recordAnswer('run-1', '0/1')
     await leases.release(nodeLease('theirs'), 'theirs')
     await tick()
     t.equal(await spent(), 60)
   },
 )
 
-t.test('a run that can be gone on with keeps its credits, and is not closed', async (t) => {
-  const { begin, tick, statusOf, held, resumable, resumed } = await withRun(t)
-  await begin('run-1', 'theirs')
+t.test('a resumable run keeps its credits, and is not closed', async (t) => {
+  const { beginRun, tick, statusOf, held, resumable, resumed } = await withRun(t)
+  await beginRun('run-1', 'theirs')
   resumable.add('run-1')
   await tick(true)
   await tick(true)
@@ -194,16 +194,16 @@ t.test('a run that can be gone on with keeps its credits, and is not closed', as
 })
 
 t.test('at the start of the only process, whatever signs of life others left', async (t) => {
-  const { begin, tick, statusOf, held } = await withRun(t)
-  await begin('run-1', 'theirs')
+  const { beginRun, tick, statusOf, held } = await withRun(t)
+  await beginRun('run-1', 'theirs')
   await tick(true)
   t.equal(await statusOf('run-1'), 'interrupted')
   t.strictSame(await held(), [])
 })
 
 t.test('a run of this process, under way or lost', async (t) => {
-  const { begin, tick, statusOf, live } = await withRun(t)
-  await begin('run-1', 'ours')
+  const { beginRun, tick, statusOf, live } = await withRun(t)
+  await beginRun('run-1', 'ours')
   live.add('run-1')
   await tick()
   t.equal(await statusOf('run-1'), 'running')
@@ -213,8 +213,8 @@ t.test('a run of this process, under way or lost', async (t) => {
 })
 
 t.test('a run of this process times out after 30 minutes', async (t) => {
-  const { begin, tick, statusOf, live, elapsed, stopped, held } = await withRun(t)
-  await begin('run-1', 'ours')
+  const { beginRun, tick, statusOf, live, elapsed, stopped, held } = await withRun(t)
+  await beginRun('run-1', 'ours')
   live.add('run-1')
   elapsed.set('run-1', 29 * 60_000)
   await tick()
@@ -227,8 +227,8 @@ t.test('a run of this process times out after 30 minutes', async (t) => {
 })
 
 t.test('a clock put forward by an hour times out no run that a process has', async (t) => {
-  const { begin, tick, statusOf, live, elapsed, advance, stopped } = await withRun(t)
-  await begin('run-1', 'ours')
+  const { beginRun, tick, statusOf, live, elapsed, advance, stopped } = await withRun(t)
+  await beginRun('run-1', 'ours')
   live.add('run-1')
   elapsed.set('run-1', 1_000)
   advance(60 * 60_000)
@@ -238,16 +238,16 @@ t.test('a clock put forward by an hour times out no run that a process has', asy
 })
 
 t.test('another process times its own run', async (t) => {
-  const { begin, tick, statusOf, advance } = await withRun(t)
-  await begin('run-1', 'theirs')
+  const { beginRun, tick, statusOf, advance } = await withRun(t)
+  await beginRun('run-1', 'theirs')
   advance(60 * 60_000)
   await tick()
   t.equal(await statusOf('run-1'), 'running')
 })
 
 t.test('a run whose process has died times out 30 minutes after it began', async (t) => {
-  const { begin, tick, statusOf, resumable, advance, leases } = await withRun(t)
-  await begin('run-1', 'theirs')
+  const { beginRun, tick, statusOf, resumable, advance, leases } = await withRun(t)
+  await beginRun('run-1', 'theirs')
   resumable.add('run-1')
   await leases.release(nodeLease('theirs'), 'theirs')
   advance(30 * 60_000)
@@ -258,8 +258,8 @@ t.test('a run whose process has died times out 30 minutes after it began', async
 t.test(
   'a run whose process has died goes on where the clock is behind its beginning',
   async (t) => {
-    const { begin, tick, statusOf, resumable, resumed, advance, leases } = await withRun(t)
-    await begin('run-1', 'theirs')
+    const { beginRun, tick, statusOf, resumable, resumed, advance, leases } = await withRun(t)
+    await beginRun('run-1', 'theirs')
     resumable.add('run-1')
     await leases.release(nodeLease('theirs'), 'theirs')
     advance(-60 * 60_000)
@@ -297,8 +297,8 @@ t.test('many reservations are looked at in turn, some in each pass', async (t) =
 })
 
 t.test('a run that ended and was not settled is charged', async (t) => {
-  const { begin, tick, held, transact, read, store } = await withRun(t)
-  await begin('run-1', 'theirs')
+  const { beginRun, tick, held, transact, read, store } = await withRun(t)
+  await beginRun('run-1', 'theirs')
   const cost = { promptTokens: 1, completionTokens: 1, charge: 30 }
   const end: SessionEvent = { type: 'RunCancelled', data: { runId: 'run-1', ...cost } }
   await transact(sessionStream(call.organizationId, sessionId), decideRecord('run-1', [end]), call)

@@ -37,8 +37,8 @@ const outdated = async (t: Test) => {
     const bytes = Buffer.from(text as string)
     const hash = createHash('sha256').update(bytes).digest('hex')
     const file = { filename, fileType, size: bytes.length, hash, bytes: () => once(bytes) }
-    const { uploads: taken } = await all.uploadFiles({ datastoreId, files: [file] }, call)
-    return { uploadId: taken[0]?.uploadId ?? '', datastoreId, filename }
+    const { uploads: created } = await all.uploadFiles({ datastoreId, files: [file] }, call)
+    return { uploadId: created[0]?.uploadId ?? '', datastoreId, filename }
   }
   const shelve = async (
     filename: string,
@@ -46,19 +46,19 @@ const outdated = async (t: Test) => {
     words: string,
     fileType: FileType,
   ) => {
-    const one = await upload(filename, text, fileType)
-    const lines = headLine(one.uploadId) + chunkLine({ text: words, place: 'line 1', headings: [] })
+    const ref = await upload(filename, text, fileType)
+    const lines = headLine(ref.uploadId) + chunkLine({ text: words, place: 'line 1', headings: [] })
     const { hash: chunksBlob } = await stored.put(once(Buffer.from(lines)))
-    await all.followUpload.index(one, { chunks: 1, chunksBlob }, call)
-    await all.followUpload.complete(one, call)
+    await all.followUpload.index(ref, { chunks: 1, chunksBlob }, call)
+    await all.followUpload.complete(ref, call)
     await all.seen()
-    return one
+    return ref
   }
   const fail = async (filename: string, text: string, fileType: FileType) => {
-    const one = await upload(filename, text, fileType)
-    await all.followUpload.fail(one, { reason: 'The file is not text' }, call)
+    const ref = await upload(filename, text, fileType)
+    await all.followUpload.fail(ref, { reason: 'The file is not text' }, call)
     await all.seen()
-    return one
+    return ref
   }
   const worker = (followUpload = all.followUpload, log: Log = silent) => {
     const rereading = rereadUploads({
@@ -79,9 +79,9 @@ const outdated = async (t: Test) => {
   }
   const search = async (query: string) =>
     (await knowledge.search(call.organizationId, [datastoreId], query, 5)).map(({ text }) => text)
-  const view = async (one: { uploadId: string }) => uploads.get(one.uploadId)
-  const isRead = (one: { uploadId: string }) =>
-    eventually(async () => (await view(one))?.reader === readerVersion)
+  const view = async (ref: { uploadId: string }) => uploads.get(ref.uploadId)
+  const isRead = (ref: { uploadId: string }) =>
+    eventually(async () => (await view(ref))?.reader === readerVersion)
   const indexer = () => {
     const indexing = indexUploads({
       ...all,
@@ -105,54 +105,54 @@ const outdated = async (t: Test) => {
 
 t.test('a document is read again, and searched by its old words until then', async (t) => {
   const { shelve, stored, worker, search, view, isRead } = await outdated(t)
-  const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
+  const ref = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
   t.strictSame(await search('ebra'), ['The z ebra sleeps.'])
-  const before = (await view(one))?.chunks_blob ?? ''
+  const before = (await view(ref))?.chunks_blob ?? ''
   await worker().sweep()
-  t.ok(await isRead(one))
+  t.ok(await isRead(ref))
   t.strictSame(await search('ebra'), [])
   t.strictSame(await search('zebra'), ['The zebra sleeps.'])
-  t.match(await view(one), { status: 'completed', shown: true, unembedded: true })
+  t.match(await view(ref), { status: 'completed', shown: true, unembedded: true })
   t.ok(await eventually(async () => (await stored.size(before)) === undefined))
 })
 
 t.test('interrupted work is repeated, and the old words are searched meanwhile', async (t) => {
   const { shelve, worker, search, view, isRead, followUpload } = await outdated(t)
-  const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
+  const ref = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
   const crashing = worker({
     ...followUpload,
     replaceChunks: () => Promise.reject(new Error('killed')),
   })
   await crashing.sweep()
-  t.ok(await eventually(async () => (await view(one))?.next_chunks_blob))
+  t.ok(await eventually(async () => (await view(ref))?.next_chunks_blob))
   await crashing.stop()
   t.strictSame(await search('ebra'), ['The z ebra sleeps.'])
   await worker().sweep()
-  t.ok(await isRead(one))
+  t.ok(await isRead(ref))
   t.strictSame(await search('zebra'), ['The zebra sleeps.'])
 })
 
 t.test('a document that can no longer be read keeps its chunks', async (t) => {
   const { shelve, worker, search, view, isRead } = await outdated(t)
-  const one = await shelve('a.json', '{"no', 'The zebra sleeps.', 'application/json')
+  const ref = await shelve('a.json', '{"no', 'The zebra sleeps.', 'application/json')
   await worker().sweep()
-  t.ok(await isRead(one))
+  t.ok(await isRead(ref))
   t.strictSame(await search('zebra'), ['The zebra sleeps.'])
-  t.match(await view(one), { status: 'completed', next_chunks_blob: undefined })
+  t.match(await view(ref), { status: 'completed', next_chunks_blob: undefined })
 })
 
 t.test('a document that is read as before keeps its chunks and vectors', async (t) => {
   const { shelve, worker, search, view, isRead, followUpload, read, seen } = await outdated(t)
-  const one = await shelve('a.txt', 'The zebra sleeps.', 'The zebra sleeps.', 'text/plain')
+  const ref = await shelve('a.txt', 'The zebra sleeps.', 'The zebra sleeps.', 'text/plain')
   const vectors = { model: 'm', dimensions: 2, vectorsBlob: 'v' }
-  await followUpload.embed(one, vectors, call)
+  await followUpload.embed(ref, vectors, call)
   await seen()
-  const before = await view(one)
-  const version = (await read.datastores.get(one.datastoreId))?.version
+  const before = await view(ref)
+  const version = (await read.datastores.get(ref.datastoreId))?.version
   await worker().sweep()
-  t.ok(await isRead(one))
-  t.strictSame(await view(one), { ...before, reader: readerVersion })
-  t.equal((await read.datastores.get(one.datastoreId))?.version, version)
+  t.ok(await isRead(ref))
+  t.strictSame(await view(ref), { ...before, reader: readerVersion })
+  t.equal((await read.datastores.get(ref.datastoreId))?.version, version)
   t.strictSame(await search('zebra'), ['The zebra sleeps.'])
 })
 
@@ -160,48 +160,48 @@ t.test('pages that a later reader cannot read are named in the warnings', async 
   const { shelve, worker, view, isRead } = await outdated(t)
   const page = pdfStream(pdfLines('The zebra sleeps.'))
   const bytes = Buffer.from(pdfOfContents([page, damagedContent]))
-  const one = await shelve('a.pdf', bytes, 'The lion sleeps.', 'application/pdf')
+  const ref = await shelve('a.pdf', bytes, 'The lion sleeps.', 'application/pdf')
   await worker().sweep()
-  t.ok(await isRead(one))
-  t.match(await view(one), { warnings: ['Cannot be read in full: page 2'] })
+  t.ok(await isRead(ref))
+  t.match(await view(ref), { warnings: ['Cannot be read in full: page 2'] })
 })
 
 t.test('a file deleted in the middle of being read again leaves nothing behind', async (t) => {
   const all = await outdated(t)
   const { shelve, worker, view, followUpload, seen, deleteFile } = all
-  const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
+  const ref = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
   const crashing = worker({
     ...followUpload,
     replaceChunks: () => Promise.reject(new Error('killed')),
   })
   await crashing.sweep()
   const { blob, chunks_blob, next_chunks_blob } =
-    (await eventually(async () => ((await view(one))?.next_chunks_blob ? view(one) : null))) ?? {}
+    (await eventually(async () => ((await view(ref))?.next_chunks_blob ? view(ref) : null))) ?? {}
   await crashing.stop()
-  await deleteFile(one, call)
+  await deleteFile(ref, call)
   await seen()
   await all.indexer().sweep()
-  t.ok(await eventually(async () => (await view(one)) === undefined))
+  t.ok(await eventually(async () => (await view(ref)) === undefined))
   for (const name of [blob, chunks_blob, next_chunks_blob])
     t.equal(await all.stored.size(name ?? ''), undefined)
 })
 
 t.test('a document that an earlier reader could not read is indexed', async (t) => {
   const { fail, worker, indexer, search, view, isRead } = await outdated(t)
-  const one = await fail('a.txt', 'The zebra\0sleeps.\x07\x0b', 'text/plain')
-  t.match(await view(one), { status: 'failed', reader: 1 })
+  const ref = await fail('a.txt', 'The zebra\0sleeps.\x07\x0b', 'text/plain')
+  t.match(await view(ref), { status: 'failed', reader: 1 })
   await worker().sweep()
-  t.ok(await eventually(async () => (await view(one))?.status === 'pending'))
-  t.match(await view(one), { error_message: null, open: true })
+  t.ok(await eventually(async () => (await view(ref))?.status === 'pending'))
+  t.match(await view(ref), { error_message: null, open: true })
   await indexer().sweep()
-  t.ok(await isRead(one))
-  t.ok(await eventually(async () => (await view(one))?.status === 'completed'))
+  t.ok(await isRead(ref))
+  t.ok(await eventually(async () => (await view(ref))?.status === 'completed'))
   t.strictSame(await search('zebra'), ['The zebra sleeps.'])
 })
 
 t.test('a document that a later reader cannot read either fails once more', async (t) => {
   const { fail, worker, view, isRead, followUpload } = await outdated(t)
-  const one = await fail('a.json', '{"no', 'application/json')
+  const ref = await fail('a.json', '{"no', 'application/json')
   let fails = 0
   const counting: typeof followUpload = {
     ...followUpload,
@@ -212,8 +212,8 @@ t.test('a document that a later reader cannot read either fails once more', asyn
   }
   const rereading = worker(counting)
   await rereading.sweep()
-  t.ok(await isRead(one))
-  const { status, error_message: message } = (await view(one)) ?? {}
+  t.ok(await isRead(ref))
+  const { status, error_message: message } = (await view(ref)) ?? {}
   t.equal(status, 'failed')
   t.not(message, 'The file is not text')
   await rereading.sweep()
@@ -223,13 +223,13 @@ t.test('a document that a later reader cannot read either fails once more', asyn
 
 t.test('after an error an upload rests, and others are read again', async (t) => {
   const { shelve, worker, isRead, followUpload } = await outdated(t)
-  const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
+  const ref = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
   let tries = 0
   let logged = 0
   const broken: typeof followUpload = {
     ...followUpload,
     reread: (upload, ...rest) => {
-      if (upload.uploadId !== one.uploadId) return followUpload.reread(upload, ...rest)
+      if (upload.uploadId !== ref.uploadId) return followUpload.reread(upload, ...rest)
       tries++
       throw new Error('the stream is damaged')
     },

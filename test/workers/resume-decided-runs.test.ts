@@ -16,12 +16,13 @@ t.test(
     const { decideOnApproval, seen, read, commands } = scene
     const gift = decideGrant({ grantId: 'first', amount: 1_000_000, reason: 'test' })
     await scene.transact(accountStream('user-1'), gift, call)
-    for (const one of ['decided', 'failing', 'waiting']) await asking(commands)(one, one)
-    for (const one of ['decided', 'failing'])
+    for (const sessionId of ['decided', 'failing', 'waiting'])
+      await asking(commands)(sessionId, sessionId)
+    for (const sessionId of ['decided', 'failing'])
       await decideOnApproval(
         {
-          sessionId: one,
-          approvalId: `approval of ${one}`,
+          sessionId: sessionId,
+          approvalId: `approval of ${sessionId}`,
           decision: 'approve',
           argumentsDigest: 'digest',
           by: 'user-1',
@@ -31,17 +32,17 @@ t.test(
       )
     await seen()
     let now = new Date(call.at)
-    const told: string[] = []
+    const runIds: string[] = []
     const { pass, expire } = resumeDecidedRuns({
       approvals: read.approvals,
       runs: read.runs,
       expireApproval: commands.expireApproval,
       resumeOrClose: async (run: RunView) => {
-        told.push(run.run_id)
+        runIds.push(run.run_id)
         if (run.run_id === 'failing') throw new Error('the store is away')
         const from = { node: run.node, attempt: run.attempt ?? 1 }
-        const asked = { sessionId: run.session_id, runId: run.run_id, from, node: 'node-2' }
-        await commands.resumeRun(asked, call)
+        const input = { sessionId: run.session_id, runId: run.run_id, from, node: 'node-2' }
+        await commands.resumeRun(input, call)
       },
       namesOf: async ({ run_id }) => ({ run_id }),
       waitForPosition: seen,
@@ -49,23 +50,23 @@ t.test(
       log: silent,
     })
     await pass()
-    t.strictSame(told.splice(0).toSorted(), ['decided', 'failing'])
+    t.strictSame(runIds.splice(0).toSorted(), ['decided', 'failing'])
     await seen()
     await pass()
-    t.strictSame(told.splice(0), ['failing'], 'one that has gone on is left alone')
+    t.strictSame(runIds.splice(0), ['failing'], 'one that has gone on is left alone')
 
     now = new Date(Date.parse(expiresAt) - 1)
     await pass()
-    told.length = 0
+    runIds.length = 0
     await expire()
-    t.strictSame(told, [], 'before its time nothing is looked at')
+    t.strictSame(runIds, [], 'before its time nothing is looked at')
     t.match(await read.approvals.get('approval of waiting'), { status: 'pending' })
-    told.length = 0
+    runIds.length = 0
     now = new Date(expiresAt)
     await expire()
     await seen()
     t.match(await read.approvals.get('approval of waiting'), { status: 'expired' })
-    t.strictSame(told.toSorted(), ['failing', 'waiting'], 'a denial is gone on with at once')
+    t.strictSame(runIds.toSorted(), ['failing', 'waiting'], 'a denial is gone on with at once')
   },
 )
 

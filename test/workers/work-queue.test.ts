@@ -6,13 +6,13 @@ const log = { error: () => undefined, warn: () => undefined, info: () => undefin
 
 /** Works that end when they are told to. */
 const held = (most: number) => {
-  const begun: string[] = []
-  const ends = new Map<string, () => void>()
+  const started: string[] = []
+  const finishers = new Map<string, () => void>()
   const pool = workQueue({
     work: async (id) => {
-      begun.push(id)
+      started.push(id)
       const done = deferred<void>()
-      ends.set(id, () => done.resolve())
+      finishers.set(id, () => done.resolve())
       await done.promise
     },
     log: log as never,
@@ -20,43 +20,43 @@ const held = (most: number) => {
     what: 'a test',
   })
   const end = async (id: string) => {
-    ends.get(id)?.()
+    finishers.get(id)?.()
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { pool, begun, end }
+  return { pool, started, end }
 }
 
 t.test('an organization’s slow work never holds up all places', async (t) => {
-  const { pool, begun, end } = held(2)
+  const { pool, started, end } = held(2)
   for (let n = 0; n < 20; n++) pool.add('slow', `slow-${n}`)
-  t.strictSame(begun, ['slow-0'])
+  t.strictSame(started, ['slow-0'])
   pool.add('other', 'quick')
-  t.strictSame(begun, ['slow-0', 'quick'])
+  t.strictSame(started, ['slow-0', 'quick'])
   await end('quick')
   pool.add('other', 'quick')
-  t.strictSame(begun, ['slow-0', 'quick', 'quick'])
+  t.strictSame(started, ['slow-0', 'quick', 'quick'])
   await end('slow-0')
-  t.strictSame(begun.at(-1), 'slow-1', 'its own come one after another')
+  t.strictSame(started.at(-1), 'slow-1', 'its own come one after another')
 })
 
 t.test('with one place, organizations take turns', async (t) => {
-  const { pool, begun, end } = held(1)
+  const { pool, started, end } = held(1)
   for (const id of ['a1', 'a2', 'a3']) pool.add('a', id)
   for (const id of ['b1', 'b2']) pool.add('b', id)
   for (const id of ['a1', 'a2', 'b1', 'a3']) await end(id)
-  t.strictSame(begun, ['a1', 'a2', 'b1', 'a3', 'b2'])
+  t.strictSame(started, ['a1', 'a2', 'b1', 'a3', 'b2'])
 })
 
 t.test('an id added while it is worked on is worked on again, once and later', async (t) => {
-  const { pool, begun, end } = held(3)
+  const { pool, started, end } = held(3)
   pool.add('a', 'one')
   pool.add('a', 'one')
   pool.add('a', 'one')
-  t.strictSame(begun, ['one'])
+  t.strictSame(started, ['one'])
   await end('one')
-  t.strictSame(begun, ['one', 'one'])
+  t.strictSame(started, ['one', 'one'])
   await end('one')
-  t.equal(begun.length, 2)
+  t.equal(started.length, 2)
 })
 
 t.test('a failure is logged with the request that asked for the work', async (t) => {
