@@ -1,6 +1,6 @@
 import type { Index, Scalar } from '../ports/views.ts'
 
-/** The index that a query names. @throws TypeError for an undeclared index, or a wrong number of values */
+/** The index that a query names. @throws TypeError: it is not declared, or has other values */
 export const declaredIndex = <Declared extends Index>(
   indexes: Readonly<Record<string, Declared>>,
   name: string,

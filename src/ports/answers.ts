@@ -1,7 +1,10 @@
 /** How long an answer is stored, in milliseconds. */
 export const answerLifetimeMs = 24 * 60 * 60 * 1000
 
-/** The first answer to a request with an idempotency key, kept 24 hours (docs/contract/requests.md#idempotency-keys). */
+/**
+ * The first answer to a request with an idempotency key, kept 24 hours
+ * (docs/contract/requests.md#idempotency-keys).
+ */
 export type StoredAnswer = { status: number; headers: Record<string, string>; body: string }
 
 export type Claim =
@@ -20,8 +23,8 @@ export type Answers = {
   /** Nothing where the claim is another's by now. */
   complete(scope: string, holder: string, answer: StoredAnswer, now: Date): Promise<void>
   /**
-   * The request was refused or failed before it did anything: the key may be used again. Nothing where the claim
-   * is another's by now.
+   * The request was refused or failed before it did anything: the key may be used again. Nothing
+   * where the claim is another's by now.
    */
   release(scope: string, holder: string): Promise<void>
   /** Forgets what is older than 24 hours; answers how many. */

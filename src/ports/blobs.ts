@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** A stored blob. Its name has 64 hex digits: the SHA-256 of its bytes, unless who stores it says. */
+/** A stored blob. Its name has 64 hex digits: the SHA-256 of its bytes, or the caller's own. */
 export type Blob = { hash: string; size: number }
 
 /** More bytes than the caller allows. Nothing was stored. */
@@ -21,7 +21,7 @@ export type Blobs = {
     nameOf?: (hash: string) => string,
   ): Promise<Blob>
   size(hash: string): Promise<number | undefined>
-  /** Bytes from `start` to `end` (inclusive; both default to the whole); undefined: no such blob. */
+  /** Bytes from `start` to `end` (inclusive; by default all bytes); undefined: no such blob. */
   get(hash: string, range?: { start: number; end: number }): Promise<Readable | undefined>
   /** Gone when it resolves; no error where there was none. Callers know who else refers to it. */
   remove(hash: string): Promise<void>

@@ -33,7 +33,7 @@ export type Call = {
 
 type Actor = Pick<Call, 'organizationId' | 'keyId' | 'userId'>
 
-/** The call that a chain begins with: what follows from it is traced to `id`. */
+/** The first call of a chain: the calls that follow are traced to `id`. */
 export const rootCall = ({ organizationId, keyId, userId }: Actor, id: string, at: Date): Call => ({
   organizationId,
   keyId,

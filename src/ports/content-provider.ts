@@ -34,10 +34,10 @@ export type ContentProvider = {
    * `key` is the same for a request that is sent again; a provider that honours it makes it once.
    * `webhook` is called when it is over. @throws ProviderUnavailable, ProviderFault
    */
-  create(asked: GenerationInput, key: string, webhook?: string): Promise<Prediction>
+  create(input: GenerationInput, key: string, webhook?: string): Promise<Prediction>
   /** @throws ProviderUnavailable, ProviderFault */
-  poll(id: string, asked: GenerationInput): Promise<Prediction>
+  poll(id: string, input: GenerationInput): Promise<Prediction>
   cancel(id: string): Promise<void>
   /** @throws ProviderUnavailable, ProviderFault */
-  output(prediction: Prediction, asked: GenerationInput): Promise<Output>
+  output(prediction: Prediction, input: GenerationInput): Promise<Output>
 }

@@ -91,10 +91,10 @@ export class UnreadableEvent extends Error {
 /** A folder is in a format of another release. Nothing in it was touched. */
 export class StoreFormat extends Error {
   override readonly name = 'StoreFormat'
-  constructor(path: string, found: number, read: number) {
-    const writer = found > read ? 'a later' : 'an earlier'
+  constructor(path: string, format: number, read: number) {
+    const writer = format > read ? 'a later' : 'an earlier'
     super(
-      `${path} is in format ${found}, written by ${writer} release; this one reads format ${read}. ` +
+      `${path} is in format ${format}, written by ${writer} release; this one reads format ${read}. ` +
         'Nothing is damaged: start the release that wrote it, or use another DATA_DIR',
     )
   }

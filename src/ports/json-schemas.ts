@@ -1,14 +1,17 @@
 /** Why a value does not fit its schema, or could not be checked. */
 export type Misfit = { misfit: string }
 
-/** Why a schema cannot be used, in words for who wrote it; `overLimit`: it is too large, or too costly to compile. */
+/**
+ * Why a schema cannot be used, in words for its author; `overLimit`: it is too large, or too costly
+ * to compile.
+ */
 export type SchemaFault = { words: string; overLimit: boolean }
 
 /** JSON Schemas that users write, and values against them. Neither may stop the process. */
 export type JsonSchemas = {
   /**
-   * Why a schema cannot be used: it is none, refers to other documents, or takes too much time or memory
-   * to compile. Undefined when it can be used.
+   * Why a schema cannot be used: it is none, refers to other documents, or takes too much time or
+   * memory to compile. Undefined when it can be used.
    */
   faultOf(
     organizationId: string,

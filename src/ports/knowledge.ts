@@ -12,7 +12,7 @@ export type Passage = {
 
 /** The documents of an organization. */
 export type Knowledge = {
-  /** The best passages of these DataStores, best first; those of other organizations are not seen. */
+  /** The best passages of these DataStores, best first; never of another organization. */
   search(
     organizationId: string,
     datastoreIds: readonly string[],

@@ -6,7 +6,7 @@ export type ContentKind = 'image' | 'audio' | 'file'
 /** A file that a user's message has, as far as it is known without reading it. */
 export type PartFacts = {
   kind: ContentKind
-  /** What its bytes are; for kind `file`, what the client says they are. */
+  /** The type of its bytes; for kind `file`, as the client declares it. */
   mediaType: string
   bytes: number
   /** Its place: so many characters of the message's text come before it. */
@@ -48,7 +48,7 @@ export type ToolSpec = {
 /** The model must call a tool: any, or the one that is named. */
 export type ToolChoice = 'required' | { name: string }
 
-/** How a model is to answer; what is absent is left to the provider. */
+/** How a model is to answer; the provider decides where a field is absent. */
 export type ModelSettings = {
   temperature?: number
   topP?: number
@@ -145,10 +145,11 @@ export class ContextTooLong extends ModelFault {
 }
 
 /**
- * A model provider. Cold: every subscription is a call; unsubscribing cancels it. Text is given
- * as it comes; with `whole` nobody follows it, and it may come in one piece. Errors with ModelUnavailable, ModelTimeout or ModelFault (also one of its kinds) and nothing else.
+ * A model provider. Cold: every subscription is a call; unsubscribing cancels it. Text is given as
+ * it comes; with `isBuffered` nobody follows it, and it may come in one piece. Errors only with
+ * ModelUnavailable, ModelTimeout or ModelFault (also one of its kinds).
  */
-export type Model = { stream(request: ModelRequest, whole?: boolean): Observable<ModelEvent> }
+export type Model = { stream(request: ModelRequest, isBuffered?: boolean): Observable<ModelEvent> }
 
 /** A model ready to be called: `name` is its full name, `id` what its provider calls it. */
 export type ResolvedModel = {
@@ -162,7 +163,7 @@ export type ResolvedModel = {
 
 /** Finds the model for a configured name such as `openai/gpt-5` or `offline/extractive`. */
 export type Models = {
-  /** Null: the configured default. @throws ModelMisconfigured for a provider that is not configured. */
+  /** Null: the configured default. @throws ModelMisconfigured: the provider is not configured */
   resolve(name: string | null): ResolvedModel
 }
 

@@ -18,7 +18,7 @@ export type SpanStart = {
 
 /**
  * Where traces go. There is none unless the operator names a receiver. It never delays and never
- * throws; what a receiver does not take in time is dropped.
+ * throws, and drops data that a receiver does not take in time.
  */
 export type Telemetry = {
   begin(name: string, start?: SpanStart): Span

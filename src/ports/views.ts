@@ -47,7 +47,7 @@ export type Find = {
 /**
  * `total` counts all that match, regardless of skip, limit and bytes. `cut`: bytes ended the items.
  */
-export type Found<View> = { items: View[]; total: number; cut?: true }
+export type FindResult<View> = { items: View[]; total: number; cut?: true }
 
 /**
  * Reading side of one read model. A read that begins after a commit has resolved sees all of it.
@@ -60,7 +60,7 @@ export type Found<View> = { items: View[]; total: number; cut?: true }
  */
 export type View<Doc> = {
   get(id: string): Promise<Doc | undefined>
-  find(query: Find): Promise<Found<Doc>>
+  find(query: Find): Promise<FindResult<Doc>>
   /** Every document with its id, in id order, in batches: snapshots and parity checks. */
   all(): AsyncIterable<readonly { id: string; document: Doc }[]>
 }

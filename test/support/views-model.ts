@@ -1,4 +1,4 @@
-import type { Document, DocumentChange, Find, Found, ViewSpec } from '../../src/ports/views.ts'
+import type { Document, DocumentChange, Find, FindResult, ViewSpec } from '../../src/ports/views.ts'
 
 const at = (document: Document, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => {
@@ -26,7 +26,7 @@ export const model = ({ indexes }: ViewSpec) => {
         if (document) documents.set(id, document)
         else documents.delete(id)
     },
-    find(query: Find): Found<Document> {
+    find(query: Find): FindResult<Document> {
       const { index, equals, orLast = [], from, below, descending, skip = 0, limit } = query
       const { equals: paths = [], orderBy = '' } = indexes[index] ?? {}
       const within = (value: unknown) =>

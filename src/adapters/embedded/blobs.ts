@@ -81,12 +81,12 @@ export const embeddedBlobs = async (path: string, room: Room = unlimited): Promi
   const settle = async (from: string, hash: string): Promise<void> => {
     const place = placeOf(hash)
     const folder = dirname(place)
-    const made = await mkdir(folder, { recursive: true, mode: 0o700 })
+    const firstCreated = await mkdir(folder, { recursive: true, mode: 0o700 })
     // A reader may be between two reads of the one that is there.
     if (await stat(place).then(() => true, absent)) await rm(from)
     else await rename(from, place)
     await syncDirectory(folder)
-    if (made) for (const above of [dirname(folder), path]) await syncDirectory(above)
+    if (firstCreated) for (const above of [dirname(folder), path]) await syncDirectory(above)
   }
 
   const size = (hash: string) => stat(placeOf(hash)).then(({ size }) => size, absent)

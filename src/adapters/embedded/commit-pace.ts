@@ -1,6 +1,6 @@
 /** Disks that take longer than this to sync are not waited for, in milliseconds. */
 const shortMs = 0.5
-/** A commit of so many bytes takes twice as long as a small one, by the processor's work for them. */
+/** A commit of so many bytes takes twice the processor time of a small one. */
 const doubling = 32_768
 /** So many of the last commits that were waited for have to be short. */
 const enough = 2
@@ -10,9 +10,8 @@ const lookEvery = 64
 
 /**
  * Whether the event loop waits for a commit to be on disk. On a fast disk that costs less than
- * handing the commit to another thread and back (80 to 300 µs of CPU); on a slow one everything
- * else would stand still meanwhile. Told by the shortest of the commits that were waited for: any
- * of them also takes long when the process has to wait for its core, which says nothing of the disk.
+ * handing the commit to another thread and back (80 to 300 µs of CPU); a slow disk would stop the
+ * loop. The shortest of the last commits decides: others may only have waited for the processor.
  */
 export const commitPace = () => {
   let short: readonly boolean[] = new Array(remembered).fill(true)

@@ -87,20 +87,20 @@ export const commitQueue = ({ commit, committed, failed, refused }: Commits) => 
   const refuse = (batch: readonly Waiting[], cause: unknown) => {
     const error = failed(cause)
     queue = [...batch.filter(isAnswered), ...queue]
-    for (const one of batch) if (!isAnswered(one)) one.reject(error)
+    for (const entry of batch) if (!isAnswered(entry)) entry.reject(error)
   }
 
   /** Writes one change in the transaction; false when it has to wait for the next. */
-  const written = (one: Waiting): boolean => {
+  const apply = (entry: Waiting): boolean => {
     let write: () => unknown
     try {
-      write = one.change.prepare()
+      write = entry.change.prepare()
     } catch (error) {
       if (error instanceof NotYet) return false
-      one.refused = { error: refused(error) }
+      entry.refused = { error: refused(error) }
       return true
     }
-    one.value = write()
+    entry.value = write()
     return true
   }
 
@@ -108,7 +108,7 @@ export const commitQueue = ({ commit, committed, failed, refused }: Commits) => 
   const flush = (): boolean => {
     const batch = take()
     const write = () => {
-      const later = batch.findIndex((one) => !written(one))
+      const later = batch.findIndex((entry) => !apply(entry))
       if (later >= 0) queue = [...batch.splice(later), ...queue]
     }
     const answer = () => {

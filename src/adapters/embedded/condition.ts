@@ -12,7 +12,7 @@ export const condition = () => {
     waiter(signal: AbortSignal | undefined) {
       let wake = () => {}
       const onAbort = () => {
-        waiting = waiting.filter((one) => one !== wake)
+        waiting = waiting.filter((other) => other !== wake)
         wake()
       }
       signal?.addEventListener('abort', onAbort)

@@ -8,12 +8,12 @@ const mostPlaces = 1_000
 
 /** What was found damaged in a data file: each place once. */
 export const damageFound = (file: string) => {
-  const found = new Map<string, Damage>()
+  const places = new Map<string, Damage>()
   let isFaulty = false
 
   const add = (what: string, position?: Position) => {
     const place = position === undefined ? {} : { from: position, to: position }
-    if (found.size < mostPlaces) found.set(what, { store: 'events', what, ...place })
+    if (places.size < mostPlaces) places.set(what, { store: 'events', what, ...place })
   }
 
   const addFault = (error: StoreDamaged) => {
@@ -22,7 +22,7 @@ export const damageFound = (file: string) => {
   }
 
   return {
-    all: (): readonly Damage[] => [...found.values()],
+    all: (): readonly Damage[] => [...places.values()],
 
     /** Whether a page is damaged: the next opening has to check the file. */
     isFaulty: () => isFaulty,

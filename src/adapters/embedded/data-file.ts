@@ -49,7 +49,7 @@ export const writeDurably = (path: string, name: string, text: string): void => 
   syncDirectory(path)
 }
 
-/** Notes beside a data file what it is at its close; where it cannot, the next opening checks it. */
+/** Notes a data file's state at its close; without the note, the next opening checks the file. */
 export const markClosed = (file: string): void => {
   try {
     writeDurably(dirname(file), closedMark, JSON.stringify(closedAs(file)))
@@ -57,7 +57,7 @@ export const markClosed = (file: string): void => {
   } catch {}
 }
 
-/** Whether a data file is as it was closed. The note is removed: it says nothing once lmdb writes. */
+/** Whether a data file is as it was closed. Removes the note, which the first write invalidates. */
 export const takeClosedMark = (file: string): boolean => {
   const path = dirname(file)
   const mark = join(path, closedMark)

@@ -77,13 +77,13 @@ export const openDiskSpace = (options: Options) => {
   const reserve = options.reserve ?? usualReserve(system.spaceOf(folder))
   const fileSystems = new Map<number, FileSystem>()
 
-  const look = (one: FileSystem): void => {
-    one.at = now()
-    one.written = 0
+  const look = (fileSystem: FileSystem): void => {
+    fileSystem.at = now()
+    fileSystem.written = 0
     try {
-      one.free = system.spaceOf(one.path).free
+      fileSystem.free = system.spaceOf(fileSystem.path).free
     } catch {
-      one.free = Number.POSITIVE_INFINITY
+      fileSystem.free = Number.POSITIVE_INFINITY
     }
   }
 
@@ -98,13 +98,13 @@ export const openDiskSpace = (options: Options) => {
   }
 
   /** Whether a use is refused, whatever it writes. Logs a change. */
-  const isRefused = (one: FileSystem, use: DiskUse): boolean => {
-    const { refused, path } = one
+  const isRefused = (fileSystem: FileSystem, use: DiskUse): boolean => {
+    const { refused, path } = fileSystem
     const was = refused.has(use)
     const needed = reserve * shares[use] * (was ? 1 + margin : 1)
-    const is = one.free - one.written < needed
+    const is = fileSystem.free - fileSystem.written < needed
     if (is === was) return is
-    const fields = { path, use, free: one.free, reserve }
+    const fields = { path, use, free: fileSystem.free, reserve }
     if (is) {
       refused.add(use)
       log.error(fields, 'the disk is nearly full: writes are refused until there is space')
@@ -122,23 +122,26 @@ export const openDiskSpace = (options: Options) => {
 
     /** Where a folder is written to; the folder exists once that is asked. */
     room(use: DiskUse, path: string): Room {
-      let on: FileSystem | undefined
+      let fileSystem: FileSystem | undefined
       return (bytes) => {
-        on ??= fileSystemOf(path)
-        if (on.written + bytes > lookBytes || now() - on.at >= lookMs) look(on)
-        const fits = on.free - on.written - bytes >= reserve * shares[use]
-        if (isRefused(on, use) || !fits)
-          throw new StoreUnavailable(`${path}: ${on.free} bytes are free, too few to write ${use}`)
-        on.written += bytes
+        fileSystem ??= fileSystemOf(path)
+        if (fileSystem.written + bytes > lookBytes || now() - fileSystem.at >= lookMs)
+          look(fileSystem)
+        const fits = fileSystem.free - fileSystem.written - bytes >= reserve * shares[use]
+        if (isRefused(fileSystem, use) || !fits)
+          throw new StoreUnavailable(
+            `${path}: ${fileSystem.free} bytes are free, too few to write ${use}`,
+          )
+        fileSystem.written += bytes
       }
     },
 
     /** As it is now. */
     state(): DiskState {
       const all = [...fileSystems.values()]
-      for (const one of all) {
-        look(one)
-        for (const use of [...one.refused]) isRefused(one, use)
+      for (const fileSystem of all) {
+        look(fileSystem)
+        for (const use of [...fileSystem.refused]) isRefused(fileSystem, use)
       }
       return {
         free: Math.min(...all.map(({ free }) => free)),

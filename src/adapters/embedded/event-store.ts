@@ -38,7 +38,7 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
   const tail = recentTail(tailBytes)
   /** How far the feeds have come. */
   const feeds: { position: Position }[] = []
-  const ends = streamEnds(reader)
+  const lastRevisions = streamEnds(reader)
   const headMoved = condition()
   let head = log.look(reader.head)
   /** The head once the current transaction is on disk, and its records. */
@@ -60,7 +60,7 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
     failed() {
       nextRecords = []
       nextHead = head
-      ends.clear()
+      lastRevisions.clear()
     },
     closed() {
       closed = true
@@ -81,7 +81,7 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
       throw new AppendTooLarge(`${bytes} bytes of at most ${MAX_APPEND_BYTES}`)
     const count = events.length
     const prepare = () => {
-      const place = placeOf(inStream, sent, expected, ends.of(stream))
+      const place = placeOf(inStream, sent, expected, lastRevisions.of(stream))
       if (typeof place !== 'number') return () => place
       const revision = place + count - 1
       const key = streamKey(stream, revision)
@@ -90,7 +90,7 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
         void log.streams.put(key, position)
         const record = placed(recordAt(sent, place), nextHead, position)
         void log.records.put(position, record.bytes as unknown as string)
-        ends.written(stream, revision)
+        lastRevisions.written(stream, revision)
         nextRecords.push(record)
         nextHead = position
         return { revision, position }
@@ -114,7 +114,8 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
       const last = events.at(-1)
       if (!last) {
         // The end of the stream is known now, so the next append need not look for it.
-        if ((next > from || from === 0) && !ends.has(stream)) ends.set(stream, next - 1)
+        if ((next > from || from === 0) && !lastRevisions.has(stream))
+          lastRevisions.set(stream, next - 1)
         return
       }
       yield events

@@ -2,7 +2,7 @@ import type { Position } from '../../domain/event.ts'
 import { type EventStore, type RecordedEvent, StoreDamaged } from '../../ports/event-store.ts'
 import { rangesOf } from '../position-ranges.ts'
 
-/** Positions this near are read in one go; what lies between is dropped. */
+/** Positions this near are read in one go; events between them are dropped. */
 const near = 64
 
 type Reads = {
@@ -22,10 +22,10 @@ export const eventsAt = ({ pages, event }: Reads): EventStore['at'] => {
   async function* ofRange(range: readonly Position[]) {
     const [first, last] = [range[0], range.at(-1)]
     if (first === undefined || last === undefined) return
-    let found = 0
+    let count = 0
     const isNext = ({ position }: RecordedEvent) => {
-      if (position !== range[found]) return false
-      found++
+      if (position !== range[count]) return false
+      count++
       return true
     }
     try {
@@ -35,14 +35,14 @@ export const eventsAt = ({ pages, event }: Reads): EventStore['at'] => {
       }
     } catch (error) {
       if (!(error instanceof StoreDamaged)) throw error
-      for (const position of range.slice(found)) {
-        const one = event(position)
-        if (!one) throw missing(position)
-        yield [one]
+      for (const position of range.slice(count)) {
+        const record = event(position)
+        if (!record) throw missing(position)
+        yield [record]
       }
       return
     }
-    const next = range[found]
+    const next = range[count]
     if (next !== undefined) throw missing(next)
   }
 

@@ -5,13 +5,13 @@ import { writeDurably } from './data-file.ts'
 
 const name = 'format'
 
-/** Whether a folder says in which format it is; if so, it is this one. @throws StoreFormat, StoreDamaged */
+/** Whether a folder notes its format, which is then this one. @throws StoreFormat, StoreDamaged */
 export const isInFormat = (path: string, format: number): boolean => {
   const file = join(path, name)
   if (!existsSync(file)) return false
-  const found = readFileSync(file, 'utf8').trim()
-  if (!/^\d{1,9}$/.test(found)) throw new StoreDamaged(`${file} names no format`)
-  if (Number(found) !== format) throw new StoreFormat(path, Number(found), format)
+  const text = readFileSync(file, 'utf8').trim()
+  if (!/^\d{1,9}$/.test(text)) throw new StoreDamaged(`${file} names no format`)
+  if (Number(text) !== format) throw new StoreFormat(path, Number(text), format)
   return true
 }
 

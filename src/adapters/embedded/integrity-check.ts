@@ -31,9 +31,9 @@ export type CheckOptions = {
   path: string
   kind: FileKind
   log: Log
-  /** Told of each value that does not match its checksum. */
+  /** Called for each value that does not match its checksum. */
   onValue(line: WalkLine): void
-  /** Told of a damaged page that is found once the start goes on. */
+  /** Called for a damaged page after the start has stopped waiting for the check. */
   onFault(error: StoreDamaged): void
   patienceMs?: number | undefined
 }
@@ -67,7 +67,7 @@ const startWalk = ({ path, kind, log, onValue }: CheckOptions) => {
     failed.reject,
   )
 
-  const ended = async () => {
+  const awaitEnd = async () => {
     if (!child?.stdout) return failed.promise
     createInterface(child.stdout).on('line', (text) => {
       last = walkLine.parse(JSON.parse(text))
@@ -80,7 +80,7 @@ const startWalk = ({ path, kind, log, onValue }: CheckOptions) => {
   }
   const report = setInterval(() => log.info({ file, ...last }, 'checking a data file'), reportMs)
   return {
-    sound: ended().finally(() => clearInterval(report)),
+    sound: awaitEnd().finally(() => clearInterval(report)),
     stop: () => child?.kill('SIGKILL'),
   }
 }
@@ -96,15 +96,15 @@ export const checkIntegrity = async (options: CheckOptions): Promise<() => void>
   const wasCutOff = existsSync(mark)
   writeFileSync(mark, '')
   const { sound, stop } = startWalk(options)
-  const ended = sound.then(() => removePending(path))
-  ended.catch(() => undefined)
-  if (wasCutOff) await ended
+  const completion = sound.then(() => removePending(path))
+  completion.catch(() => undefined)
+  if (wasCutOff) await completion
   else {
     const late = pause(patienceMs, 'late' as const, { ref: false })
-    if ((await Promise.race([ended, late])) !== 'late') return () => undefined
+    if ((await Promise.race([completion, late])) !== 'late') return () => undefined
   }
   let stopped = false
-  ended.catch((err) => {
+  completion.catch((err) => {
     if (stopped) return
     if (err instanceof StoreDamaged) onFault(err)
     else log.error({ err, path }, 'a data file could not be checked')

@@ -21,20 +21,22 @@ const [path = '', kind] = process.argv.slice(2) as [string, FileKind]
 
 let now: WalkLine = { database: '', entries: 0, total: 0 }
 
-const tell = (more: Partial<WalkLine> = {}) =>
+const report = (more: Partial<WalkLine> = {}) =>
   writeSync(1, `${JSON.stringify({ ...now, ...more })}\n`)
 
 const fail = (fault: string): never => {
-  tell({ fault })
+  report({ fault })
   process.exit()
 }
 
-const whole = { decode: (bytes: Uint8Array, { end = bytes.length } = {}) => isSound(bytes, end) }
+const checkedValue = {
+  decode: (bytes: Uint8Array, { end = bytes.length } = {}) => isSound(bytes, end),
+}
 
 const encoderOf = (name: string) => {
   if (name === 'records') return checksummed
   if (name === 'streams') return storedPosition
-  return kind === 'log' && plain.includes(name) ? { decode: () => true } : whole
+  return kind === 'log' && plain.includes(name) ? { decode: () => true } : checkedValue
 }
 
 /** Keys as bytes, compared by lmdb as the server has them compared. */
@@ -75,11 +77,11 @@ const check = () => {
     now = { database: name, entries: 0, total }
     let before: Buffer = Buffer.alloc(0)
     for (const { key, value } of database.getRange({})) {
-      if (now.entries % often === 0) tell()
+      if (now.entries % often === 0) report()
       if (Buffer.compare(before, key) >= 0) fail('its keys are out of order')
       if (!database.doesExist(key)) fail('a key is not found where it belongs')
       const position = name === 'records' ? Number(readStored(key, 0, key.length)) : undefined
-      if (value === undefined || value === false) tell({ position, damaged: true })
+      if (value === undefined || value === false) report({ position, damaged: true })
       else if (position !== undefined) checkRecord(position, String(value))
       now = { database: name, entries: now.entries + 1, total, position }
       before = key

@@ -5,12 +5,12 @@ import { readStored } from './stored-key.ts'
 const longestKey = 8_192
 /** Shorter strings escape characters that the encoding uses itself. */
 const escapedBelow = 64
-/** A key is followed by at least four zeros, and lies in whole words: lmdb compares keys by words. */
+/** At least four zeros follow a key, up to the end of a word: lmdb compares keys by words. */
 const zeros = 8
 /** Longer keys are refused by lmdb. */
 const longestStored = 1_978
 
-/** Only this module writes to it, so that V8 knows its form: elsewhere a write of a byte costs ten times as much. */
+/** Only this module writes to it, so V8 knows its form: else a byte costs ten times as much. */
 const scratch = Buffer.from(new ArrayBuffer(longestKey))
 const view = new DataView(scratch.buffer)
 const scratchWords = new Uint32Array(scratch.buffer)

@@ -5,8 +5,8 @@ import { assertName, type EventLog } from './log.ts'
 const destroyed = Buffer.alloc(0)
 const recordKey = 'keys'
 
-const isSame = (one: Uint8Array | undefined, other: Uint8Array | undefined): boolean =>
-  one === undefined || other === undefined ? one === other : Buffer.compare(one, other) === 0
+const isSame = (left: Uint8Array | undefined, right: Uint8Array | undefined): boolean =>
+  left === undefined || right === undefined ? left === right : Buffer.compare(left, right) === 0
 
 /**
  * Data keys, in the environment of the log. A created key is valid at once, and is written no later
@@ -74,14 +74,17 @@ export const embeddedKeyStore = (log: EventLog): KeyStore & KeyRecords => {
     },
     async list(after, limit) {
       return log.look(() => {
-        const found: WrappedKey[] = []
+        const wrappedKeys: WrappedKey[] = []
         const start = after === undefined ? undefined : dataKeyKey(after)
         for (const { key, value } of log.keys.getRange(start === undefined ? {} : { start })) {
           if (key === start) continue
-          found.push({ name: dataKeyName(key), wrapped: value.length > 0 ? value : undefined })
-          if (found.length === limit) break
+          wrappedKeys.push({
+            name: dataKeyName(key),
+            wrapped: value.length > 0 ? value : undefined,
+          })
+          if (wrappedKeys.length === limit) break
         }
-        return found
+        return wrappedKeys
       })
     },
     async rewrap(changes) {

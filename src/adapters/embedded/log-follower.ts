@@ -12,7 +12,7 @@ import { logReader } from './reader.ts'
 
 type Options = {
   path: string
-  /** The end of the log, as it was told last. */
+  /** The end of the log, as it was announced last. */
   head: Position
   /** Called when something was found damaged. */
   onDamage(all: readonly Damage[]): void
@@ -22,14 +22,14 @@ type Options = {
  * Reads the log that another thread of this process has open and writes to. It goes as far as it
  * was told: `announce` every new end.
  */
-export const logFollower = ({ path, head: begin, onDamage }: Options) => {
+export const logFollower = ({ path, head: initialHead, onDamage }: Options) => {
   const { file, root, records, streams, keys } = environmentIn(path, true)
-  const found = damageFound(file)
-  const reader = logReader({ records, streams, damagedAt: found.at })
+  const damage = damageFound(file)
+  const reader = logReader({ records, streams, damagedAt: damage.at })
   const headMoved = condition()
-  let head = begin
+  let head = initialHead
   let closed = false
-  let told = 0
+  let reportedCount = 0
 
   const look = <T>(reading: () => T): T => {
     // The next read begins its own transaction, and sees the latest commit.
@@ -37,10 +37,10 @@ export const logFollower = ({ path, head: begin, onDamage }: Options) => {
     try {
       return reading()
     } catch (error) {
-      const cause = found.explained(error)
-      const all = found.all()
-      if (all.length > told) onDamage(all)
-      told = all.length
+      const cause = damage.explained(error)
+      const all = damage.all()
+      if (all.length > reportedCount) onDamage(all)
+      reportedCount = all.length
       throw cause
     }
   }

@@ -76,17 +76,17 @@ export const openLog = async (options: Options): Promise<EventLog> => {
   mkdirSync(path, { recursive: true })
   const release = await holdAlone(path)
   try {
-    const found = damageFound(join(path, 'data.mdb'))
+    const damage = damageFound(join(path, 'data.mdb'))
     const onValue: CheckOptions['onValue'] = ({ database, position }) => {
-      const err = found.at(position, database)
-      if (found.all().length <= loggedDamage) log.error({ err }, 'a stored value is damaged')
+      const err = damage.at(position, database)
+      if (damage.all().length <= loggedDamage) log.error({ err }, 'a stored value is damaged')
     }
     const onFault = (error: StoreDamaged) => {
-      found.addFault(error)
+      damage.addFault(error)
       options.onFault?.(error)
     }
     const environment = await openEnvironment({ path, log, onValue, onFault, patienceMs })
-    return logOver(environment, { release, found, pace, room })
+    return logOver(environment, { release, damage, pace, room })
   } catch (error) {
     release()
     throw explained(error, path)
@@ -97,10 +97,10 @@ const logOver = (
   { root, stopCheck, ...environment }: LogEnvironment & { stopCheck(): void },
   {
     release,
-    found,
+    damage,
     pace,
     room,
-  }: Required<Pick<Options, 'pace' | 'room'>> & { release(): void; found: DamageFound },
+  }: Required<Pick<Options, 'pace' | 'room'>> & { release(): void; damage: DamageFound },
 ): EventLog => {
   const { file } = environment
   const watchers: Watcher[] = []
@@ -116,9 +116,9 @@ const logOver = (
     if (closing) throw new StoreUnavailable(`${file} is closed`)
   }
 
-  /** An error as it is told; damage that lmdb has met is noted. */
+  /** An error in our words; notes damage that lmdb has met. */
   const noted = (error: unknown): unknown => {
-    const cause = found.explained(error)
+    const cause = damage.explained(error)
     // A reading transaction of lmdb that has met damage reads nothing more.
     if (cause !== error) root.resetReadTxn()
     return cause
@@ -126,24 +126,24 @@ const logOver = (
 
   const queue = commitQueue({
     commit(bytes, run) {
-      const waits = pace.waits()
+      const isSynchronous = pace.waits()
       room(2 * bytes + pagesBytes)
       length.reserve(2 * bytes + spareBytes)
-      if (!waits) return root.batch(run).then(() => undefined, causeOf)
-      let written = 0
+      if (!isSynchronous) return root.batch(run).then(() => undefined, causeOf)
+      let writtenAt = 0
       root.transactionSync(() => {
         run()
-        written = performance.now()
+        writtenAt = performance.now()
       })
-      pace.took(performance.now() - written, bytes)
+      pace.took(performance.now() - writtenAt, bytes)
     },
     committed: () => {
       for (const { committed } of watchers) committed()
     },
     failed: (cause) => {
       for (const { failed } of watchers) failed()
-      const told = noted(cause)
-      if (told instanceof StoreDamaged) return told
+      const error = noted(cause)
+      if (error instanceof StoreDamaged) return error
       return new StoreUnavailable(`${file} cannot be written: ${cause}`, { cause })
     },
     refused: noted,
@@ -155,14 +155,14 @@ const logOver = (
     stopCheck()
     length.close()
     await root.close()
-    if (!found.isFaulty()) markClosed(file)
+    if (!damage.isFaulty()) markClosed(file)
     release()
   }
 
   return {
     ...environment,
-    damage: found.all,
-    damagedAt: found.at,
+    damage: damage.all,
+    damagedAt: damage.at,
     requireRoom: () => room(pagesBytes),
     write(change) {
       assertOpen()

@@ -113,7 +113,7 @@ export const logReader = ({
         if (before !== undefined && (events[at]?.position ?? key) <= before) throw damagedAt(key)
         if (isFull || key >= upTo) break
       }
-      // Records are found by their last event: the first may begin too early, the last end too late.
+      // Records are keyed by their last event: the first and the last may exceed the range.
       const isWithin = ({ position }: RecordedEvent) => position > after && position <= upTo
       const [first] = events
       const last = events.at(-1)
@@ -125,8 +125,8 @@ export const logReader = ({
       const quoted = JSON.stringify(id)
       for (const { value } of streams.getRange(streamBackwards(stream))) {
         const text = textAt(value)
-        const found = text.includes(quoted) && eventsOf(text, value).findLast((e) => e.id === id)
-        if (found) return found.revision
+        const event = text.includes(quoted) && eventsOf(text, value).findLast((e) => e.id === id)
+        if (event) return event.revision
       }
       return undefined
     },

@@ -81,7 +81,7 @@ const readAs = (stream: string, revision: number, events: readonly NewEvent[]) =
     }),
   )
 
-/** Writes an append as JSON, as `Stored`. Answers whether its events are the same again once it is read. */
+/** Writes an append as JSON, as `Stored`. Answers whether reading it gives the same events. */
 const wroteRecord = (
   stream: string,
   revision: number,
@@ -129,7 +129,7 @@ export const recordOf = (
     stream,
     revision,
     bytes: withChecksum(bytes),
-    // What was decided here is not changed any more: where its bytes say just that, they are not read back.
+    // Events decided here are immutable: if their bytes say the same, they are not read back.
     events: same && events.every(isDecided) ? readAs(stream, revision, events) : undefined,
     before: START,
     last: START,

@@ -21,13 +21,13 @@ export const restoredLog = async (path: string, room: Room) => {
   /** @throws StoreDamaged where a stream has a gap */
   const checkRevisions = (records: readonly StoredRecord[]): void => {
     /** The last revision of each stream. */
-    const ends = new Map<string, number>()
+    const lastRevisions = new Map<string, number>()
     for (const { events, position } of records)
       for (const { stream, revision } of events) {
-        const end = ends.get(stream) ?? reader.revision(stream)
+        const end = lastRevisions.get(stream) ?? reader.revision(stream)
         if (revision !== end + 1)
           throw new StoreDamaged(`${stream} has a gap before position ${position}`)
-        ends.set(stream, revision)
+        lastRevisions.set(stream, revision)
       }
   }
 

@@ -30,7 +30,7 @@ export const embeddedSnapshots = (env: ViewsEnv): Snapshots => {
       return false
     }
   }
-  /** Damage is for the views to mend: meanwhile there are no snapshots. */
+  /** The views repair damage: until then there are no snapshots. */
   const attempt = <T>(work: () => T): T | undefined => {
     if (env.renewing) return undefined
     try {

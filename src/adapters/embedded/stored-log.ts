@@ -51,7 +51,7 @@ export const openStoredLog = (path: string) => {
 
   const damaged = (what: string) => new StoreDamaged(`${file}: ${what}`)
 
-  /** @throws StoreDamaged where the record is not whole, or not in its stream behind those before it */
+  /** @throws StoreDamaged where the record is incomplete or does not continue its stream */
   const recordAt = (position: number, text: string | undefined, before: number): StoredRecord => {
     const isRead = text !== undefined && Number.isSafeInteger(position)
     const events = isRead ? eventsOf(text, position) : []

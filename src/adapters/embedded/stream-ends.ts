@@ -24,9 +24,9 @@ export const streamEnds = ({ revision, nextTo }: Pick<LogReader, 'revision' | 'n
     plain.test(name)
 
   const look = (stream: string, name: string): number => {
-    const found = revision(stream)
-    if (found === START && plain.test(name) && !(free && name < free.after)) free = nextTo(stream)
-    return found
+    const last = revision(stream)
+    if (last === START && plain.test(name) && !(free && name < free.after)) free = nextTo(stream)
+    return last
   }
 
   const set = (stream: string, end: number): void => {
@@ -45,9 +45,9 @@ export const streamEnds = ({ revision, nextTo }: Pick<LogReader, 'revision' | 'n
       if (isFree(name)) return START
       const end = young.get(stream) ?? old.get(stream)
       if (end !== undefined) return end
-      const found = look(stream, name)
-      set(stream, found)
-      return found
+      const last = look(stream, name)
+      set(stream, last)
+      return last
     },
 
     set,

@@ -50,7 +50,7 @@ export const embeddedUndeliveredRuns = (log: EventLog): UndeliveredRuns => {
   const drop = (entry: Entry): void => {
     const { runId, fingerprint, early } = entry
     runs.delete(runId)
-    const rest = (byFingerprint.get(fingerprint) ?? []).filter((one) => one !== entry)
+    const rest = (byFingerprint.get(fingerprint) ?? []).filter((other) => other !== entry)
     if (rest.length > 0) byFingerprint.set(fingerprint, rest)
     else byFingerprint.delete(fingerprint)
     if (!early) removed.add(runId)
@@ -65,9 +65,9 @@ export const embeddedUndeliveredRuns = (log: EventLog): UndeliveredRuns => {
       prepare: () => {
         const due = [...removed]
         return () => {
-          for (const one of due) {
-            void log.undelivered.remove(one)
-            removed.delete(one)
+          for (const dueId of due) {
+            void log.undelivered.remove(dueId)
+            removed.delete(dueId)
           }
           if (text !== '') void log.undelivered.put(runId, text)
         }
@@ -91,12 +91,12 @@ export const embeddedUndeliveredRuns = (log: EventLog): UndeliveredRuns => {
     async claim(fingerprint, holder, now) {
       const identical = byFingerprint.get(fingerprint)
       if (!identical) return { held: [] }
-      const kept = identical.filter((one) => !isOver(one, now)).slice(0, mostIdentical)
-      const free = kept.find((one) => one.holder === null)
+      const claimable = identical.filter((entry) => !isOver(entry, now)).slice(0, mostIdentical)
+      const free = claimable.find((entry) => entry.holder === null)
       if (!free)
         return {
-          held: kept.flatMap((one) =>
-            one.holder ? { runId: one.runId, node: one.holder.node } : [],
+          held: claimable.flatMap((entry) =>
+            entry.holder ? { runId: entry.runId, node: entry.holder.node } : [],
           ),
         }
       free.holder = holder
@@ -123,8 +123,8 @@ export const embeddedUndeliveredRuns = (log: EventLog): UndeliveredRuns => {
     },
 
     async sweep(now) {
-      const over = [...runs.values()].filter((one) => isOver(one, now))
-      for (const one of over) drop(one)
+      const over = [...runs.values()].filter((entry) => isOver(entry, now))
+      for (const entry of over) drop(entry)
       if (removed.size > 0) await write()
       return over.length
     },

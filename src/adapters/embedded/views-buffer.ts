@@ -2,7 +2,7 @@ import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import { type Room, unlimited } from '../../ports/room.ts'
 import type { Commit, Document } from '../../ports/views.ts'
 import { explained } from './lmdb-errors.ts'
-import { absent, shownAs } from './views-cache.ts'
+import { absent, presentOf } from './views-cache.ts'
 import type { ViewsDatabase } from './views-database.ts'
 import { type Table, viewsWriting, type Writing } from './views-writing.ts'
 
@@ -62,7 +62,7 @@ type Uses = {
   db: ViewsDatabase
   /** Called before a commit. */
   room?: Room
-  /** Told of damage that a write meets while nobody waits for it. */
+  /** Called for damage that a write meets while nobody waits for it. */
   onDamage(error: StoreDamaged): void
   /** In milliseconds. */
   now?: () => number
@@ -75,7 +75,7 @@ type Uses = {
  */
 export const viewsBuffer = (uses: Uses) => {
   const { db, room = unlimited, onDamage, now = () => performance.now() } = uses
-  const { stored, found, begin } = viewsWriting(db)
+  const { stored, readIndexed, beginWriting } = viewsWriting(db)
   /** Tables with changes or a checkpoint to write, and roughly the bytes of the changes. */
   const dirty = new Map<Table, number>()
   /** Those that are to be written now. */
@@ -97,7 +97,7 @@ export const viewsBuffer = (uses: Uses) => {
       dirty.delete(table)
       late.delete(table)
     }
-    open = { writing: begin(tables, isBulk), bytes, transaction, held: false }
+    open = { writing: beginWriting(tables, isBulk), bytes, transaction, held: false }
     return open
   }
 
@@ -118,8 +118,7 @@ export const viewsBuffer = (uses: Uses) => {
   }
 
   /**
-   * Goes on with the write under way, or begins one of these tables. Answers whether it was ended
-   * in time.
+   * Resumes the write under way, or begins one of these tables. Answers whether it ended in time.
    * @throws StoreUnavailable, StoreDamaged; the changes then stay in memory, or in the open
    * transaction
    */
@@ -128,17 +127,17 @@ export const viewsBuffer = (uses: Uses) => {
     { until = Infinity, isBulk = false } = {},
   ): boolean => {
     try {
-      const one = open ?? start(tables, isBulk)
-      if (!finished(one, until) || !hasRoom(one)) return false
-      one.transaction.commit()
-      one.writing.committed()
+      const current = open ?? start(tables, isBulk)
+      if (!finished(current, until) || !hasRoom(current)) return false
+      current.transaction.commit()
+      current.writing.committed()
     } catch (error) {
       if (open) giveUp(open)
-      const told = explained(error, 'the views')
-      refused = !(told instanceof StoreDamaged)
+      const failure = explained(error, 'the views')
+      refused = !(failure instanceof StoreDamaged)
       const cause = refused
         ? new StoreUnavailable('the views cannot be written', { cause: error })
-        : told
+        : failure
       for (const { reject } of waiting.splice(0)) reject(cause)
       throw cause
     }
@@ -149,13 +148,13 @@ export const viewsBuffer = (uses: Uses) => {
   }
 
   /** Whether it may be committed. If not, it is retained and retried later. */
-  const hasRoom = (one: Open): boolean => {
+  const hasRoom = (current: Open): boolean => {
     try {
-      room(one.bytes.reduce((sum, bytes) => sum + ofPages * bytes, spareBytes))
+      room(current.bytes.reduce((sum, bytes) => sum + ofPages * bytes, spareBytes))
       return true
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error
-      one.held = true
+      current.held = true
       refused = true
       for (const { resolve } of waiting.splice(0)) resolve()
       writeSoon(usual.afterMs)
@@ -191,7 +190,7 @@ export const viewsBuffer = (uses: Uses) => {
     return tables
   }
 
-  /** A few tables at most: what waits in all is not counted besides. */
+  /** Counts a few tables at most, so no total of all changes is kept. */
   const isFull = (most: typeof bulk): boolean => {
     let changes = 0
     let bytes = 0
@@ -252,7 +251,7 @@ export const viewsBuffer = (uses: Uses) => {
    * Writes what waits of one table, so that its indexes have it. Undefined where they have; else
    * ask again once it resolves. @throws StoreUnavailable, StoreDamaged
    */
-  const written = (table: Table): Promise<void> | undefined => {
+  const ensureWritten = (table: Table): Promise<void> | undefined => {
     if (table.changed.size === 0 && (table.writing.size === 0 || open?.held)) return undefined
     if (open?.held) {
       giveUp(open)
@@ -263,18 +262,18 @@ export const viewsBuffer = (uses: Uses) => {
       return undefined
     }
     if (table.changed.size > 0) late.add(table)
-    const ended = new Promise<void>((resolve, reject) => {
+    const completion = new Promise<void>((resolve, reject) => {
       waiting.push({ resolve, reject })
     })
     writeInSlices()
-    return ended
+    return completion
   }
 
   return {
     /** Writes all that waits. @throws StoreUnavailable; the changes then stay in memory */
     write: () => write(),
 
-    written,
+    ensureWritten,
 
     /**
      * Writes what waits of all tables, for a while in each turn of the event loop; what comes
@@ -284,8 +283,8 @@ export const viewsBuffer = (uses: Uses) => {
     async writtenInSlices(): Promise<void> {
       for (const table of [...dirty.keys()]) {
         // The write under way, then that of the table.
-        await written(table)
-        await written(table)
+        await ensureWritten(table)
+        await ensureWritten(table)
       }
     },
 
@@ -307,13 +306,13 @@ export const viewsBuffer = (uses: Uses) => {
     /** A document as it is in the database, by an id that an index has. */
     found(table: Table, id: string): Document | undefined {
       const held = table.writing.get(id)
-      return held ? shownAs(held) : found(table, id)
+      return held ? presentOf(held) : readIndexed(table, id)
     },
 
     /** A document as of the last commit. */
     current(table: Table, id: string): Document | undefined {
       const changed = table.changed.get(id) ?? table.writing.get(id)
-      return changed ? shownAs(changed) : stored(table, id)
+      return changed ? presentOf(changed) : stored(table, id)
     },
 
     /**

@@ -21,7 +21,7 @@ const weight = (value: unknown): number => {
 /** Marks a document that is known not to exist: so one look in a map tells what is not known. */
 export const absent: Document = Object.freeze({})
 
-export const shownAs = (document: Document): Document | undefined =>
+export const presentOf = (document: Document): Document | undefined =>
   document === absent ? undefined : document
 
 /** Documents by keyspace, then by id. */

@@ -5,7 +5,7 @@ import { START } from '../../ports/event-store.ts'
 import type { Document, Index, ViewSpec } from '../../ports/views.ts'
 import { lastPartOf } from './stored-key.ts'
 import type { ViewsDatabase } from './views-database.ts'
-import { documentIdOf, type Part, placesIn, viewKeyOf, whole } from './views-keys.ts'
+import { documentIdOf, type Part, placesIn, viewKeyOf, wholeKeyspace } from './views-keys.ts'
 
 /** An index, and the keyspaces of its entries and of their counts by `equals`. */
 export type StoredIndex = Index & { entries: number; counts: number }
@@ -33,10 +33,10 @@ export const checkpointKey = (table: StoredTable) =>
   viewKeyOf(catalog, 'checkpoint', table.documents)
 
 /** Whether an index as it is stored has what is asked of it. */
-const serves = (stored: Index, asked: Index) =>
-  stored.orderBy === asked.orderBy &&
-  JSON.stringify(stored.equals) === JSON.stringify(asked.equals) &&
-  (stored.totals !== false || asked.totals === false)
+const serves = (stored: Index, spec: Index) =>
+  stored.orderBy === spec.orderBy &&
+  JSON.stringify(stored.equals) === JSON.stringify(spec.equals) &&
+  (stored.totals !== false || spec.totals === false)
 
 /** The keyspaces of each read model. Every method that changes something is one transaction. */
 export const viewsCatalog = (db: ViewsDatabase) => {
@@ -58,7 +58,7 @@ export const viewsCatalog = (db: ViewsDatabase) => {
   const abandon = (table: StoredTable) => {
     const indexes = Object.values(table.indexes)
     const keyspaces = indexes.flatMap(({ entries, counts }) => [entries, counts])
-    for (const one of [table.documents, ...keyspaces]) db.putSync(dropKey(one), true)
+    for (const keyspaceId of [table.documents, ...keyspaces]) db.putSync(dropKey(keyspaceId), true)
     db.removeSync(checkpointKey(table))
   }
 
@@ -81,7 +81,7 @@ export const viewsCatalog = (db: ViewsDatabase) => {
   const fill = (index: StoredIndex, { documents }: StoredTable) => {
     const places = placesIn(index)
     const totals = new Map<string, { key: Part[]; total: number }>()
-    for (let { start, end } = whole(documents); ; ) {
+    for (let { start, end } = wholeKeyspace(documents); ; ) {
       const page = [...db.getRange({ start, end, limit: pageSize + 1 })]
       for (const { key, value } of page.slice(0, pageSize)) {
         const entry = places.entry(index.entries, value as Document, documentIdOf(key))
@@ -103,15 +103,17 @@ export const viewsCatalog = (db: ViewsDatabase) => {
 
   /** Fills new and changed indexes from the documents. */
   const adapted = (table: StoredTable, { indexes }: ViewSpec): StoredTable => {
-    const kept = Object.entries(table.indexes).flatMap(([name, old]): [string, StoredIndex][] => {
-      const now = indexes[name]
-      if (!now || !serves(old, now)) return []
-      return [[name, now.totals === false ? { ...old, totals: false } : old]]
-    })
-    const result = { ...table, indexes: Object.fromEntries(kept) }
+    const reusable = Object.entries(table.indexes).flatMap(
+      ([name, old]): [string, StoredIndex][] => {
+        const now = indexes[name]
+        if (!now || !serves(old, now)) return []
+        return [[name, now.totals === false ? { ...old, totals: false } : old]]
+      },
+    )
+    const result = { ...table, indexes: Object.fromEntries(reusable) }
     for (const [name, old] of Object.entries(table.indexes))
       if (!result.indexes[name])
-        for (const one of [old.entries, old.counts]) db.putSync(dropKey(one), true)
+        for (const keyspaceId of [old.entries, old.counts]) db.putSync(dropKey(keyspaceId), true)
     for (const [name, index] of Object.entries(indexes))
       if (!result.indexes[name]) {
         const added = emptyIndex(index)
@@ -143,9 +145,9 @@ export const viewsCatalog = (db: ViewsDatabase) => {
       db.transactionSync(() => {
         const { live, rebuild } = declared(spec.name)
         if (rebuild) abandon(rebuild)
-        const begun = emptyTable(spec)
-        put(spec.name, { live, rebuild: begun })
-        return begun
+        const table = emptyTable(spec)
+        put(spec.name, { live, rebuild: table })
+        return table
       }),
 
     swap: (name: string): void =>
@@ -179,7 +181,7 @@ export const viewsCatalog = (db: ViewsDatabase) => {
       for (const drop of [
         ...db.getKeys({ start: dropKey(0), end: viewKeyOf(catalog, 'drop', '') }),
       ]) {
-        const { start, end } = whole(Number(lastPartOf(drop)))
+        const { start, end } = wholeKeyspace(Number(lastPartOf(drop)))
         for (let more = true; more && !stopped(); await setImmediate())
           more = db.transactionSync(() => {
             const keys = [...db.getKeys({ start, end, limit: removedAtOnce })]

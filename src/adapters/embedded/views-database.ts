@@ -14,7 +14,7 @@ type Packed = Buffer & { start?: number; end?: number }
 
 /** Values behind their checksum. @throws StoreDamaged */
 const checkedValues = () => {
-  // Objects are then packed by their keys: else each key is asked for whether it is the object's own.
+  // Packs objects by their keys, without testing for each key whether it is the object's own.
   const packr = new Packr({ useRecords: false, variableMapSize: true })
   /** Before each value, the packer leaves room for its checksum. */
   const framed = (value: unknown, how = 0): Packed => {
@@ -84,15 +84,15 @@ export const viewsDatabase = ({ root }: Pick<ViewsEnv, 'root'>) => {
     begin() {
       const { commit, abort } = openTransaction()
       // After a commit that has failed there is nothing to abort: lmdb would end the process.
-      let ended = false
+      let isOver = false
       return {
         commit(): void {
-          ended = true
+          isOver = true
           commit()
         },
         abort(): void {
-          if (!ended) abort()
-          ended = true
+          if (!isOver) abort()
+          isOver = true
         },
       }
     },

@@ -37,7 +37,7 @@ export type ViewsEnv = {
   readonly root: RootDatabase
   /** Whether the file is being renewed: nothing may be read or written. */
   readonly renewing: boolean
-  /** The listener is told of damage that others than the views have met. */
+  /** The listener is called for damage that is met outside the views. */
   onDamage(listener: (error: StoreDamaged) => void): void
   /** Something in the file is damaged. */
   damaged(error: StoreDamaged): void
@@ -122,7 +122,7 @@ export const openViewsEnv = async ({
   const listeners: ((error: StoreDamaged) => void)[] = []
   const damaged = (error: StoreDamaged) => {
     damage = error
-    for (const tell of listeners) tell(error)
+    for (const notify of listeners) notify(error)
   }
   const onValue = () => damaged(new StoreDamaged(`${data}: a value is damaged`))
   let stopCheck = () => {}

@@ -1,6 +1,6 @@
 import { lastPartOf } from './stored-key.ts'
 import type { ViewsDatabase } from './views-database.ts'
-import { whole } from './views-keys.ts'
+import { wholeKeyspace } from './views-keys.ts'
 
 /** Such ids sort as strings as they do as keys. */
 const plain = /^[ -~]+$/
@@ -8,14 +8,14 @@ const plain = /^[ -~]+$/
 const unknown = '\u{10ffff}'
 
 /**
- * The last id of each keyspace of documents, as keys have it. Ids begin with their time, so new documents are behind
- * it, and are not looked up.
+ * The last id of each keyspace of documents, as keys have it. Ids begin with their time, so new
+ * documents come after it, and are not looked up.
  */
 export const idsBehind = (db: ViewsDatabase) => {
   const last = new Map<number, string>()
 
   const look = (keyspace: number): string => {
-    const { start, end } = whole(keyspace)
+    const { start, end } = wholeKeyspace(keyspace)
     const [key] = db.getKeys({ start: end, end: start, reverse: true, limit: 1 })
     const id = key === undefined ? '' : lastPartOf(key)
     return id === '' || plain.test(id) ? id : unknown
@@ -24,9 +24,9 @@ export const idsBehind = (db: ViewsDatabase) => {
   const lastOf = (keyspace: number): string => {
     const known = last.get(keyspace)
     if (known !== undefined) return known
-    const found = look(keyspace)
-    last.set(keyspace, found)
-    return found
+    const lastId = look(keyspace)
+    last.set(keyspace, lastId)
+    return lastId
   }
 
   return {

@@ -5,10 +5,9 @@ import { idOfTurned } from './index-key.ts'
 import { lastPartOf } from './stored-key.ts'
 
 /**
- * The keys of the views' one ordered database. A document is at `[keyspace, id]`, where the part of its
- * id after the organization comes first, so that new ones are neighbours; an index entry is at
- * `[keyspace, ...equals, orderBy, id]`, a count at `[keyspace, ...equals]`. They sort as null, false,
- * true, numbers, strings by code point; keys have room for 1,978 bytes.
+ * Keys in one order: null, false, true, numbers, strings by code point; at most 1,978 bytes. A
+ * document is at `[keyspace, id]` (id: the part after the organization first), an index entry at
+ * `[keyspace, ...equals, orderBy, id]`, a count at `[keyspace, ...equals]`.
  */
 export type Part = Scalar | Uint8Array
 
@@ -86,7 +85,7 @@ export const placesIn = ({ equals, orderBy }: Index) => {
   }
 
   return {
-    /** The key of a document's entry; undefined when an `equals` field is missing or not a scalar. */
+    /** The key of a document's entry; undefined if an `equals` field is missing or no scalar. */
     entry(keyspace: number, document: Document, id: string): Part[] | undefined {
       // Not pushed: V8 then makes room for seventeen.
       const key = new Array<Part>(length)
@@ -117,7 +116,7 @@ export const placesIn = ({ equals, orderBy }: Index) => {
 /** Half-open: start <= key < end. */
 export type Range = { start: Key; end: Key }
 
-export const whole = (keyspace: number): Range => ({
+export const wholeKeyspace = (keyspace: number): Range => ({
   start: viewKeyOf(keyspace),
   end: viewKeyOf(keyspace + 1),
 })

@@ -1,4 +1,4 @@
-import type { Document, Find, Found, Scalar } from '../../ports/views.ts'
+import type { Document, Find, FindResult, Scalar } from '../../ports/views.ts'
 import { declaredIndex } from '../declared-index.ts'
 import { sizeOf } from '../storable.ts'
 import { mergedKeys, type Page } from './merged-keys.ts'
@@ -6,7 +6,7 @@ import { lastPartOf } from './stored-key.ts'
 import type { ViewsBuffer } from './views-buffer.ts'
 import type { StoredIndex } from './views-catalog.ts'
 import type { ViewsDatabase } from './views-database.ts'
-import { countKey, documentIdOf, type Range, rangeOf, whole } from './views-keys.ts'
+import { countKey, documentIdOf, type Range, rangeOf, wholeKeyspace } from './views-keys.ts'
 import type { Table } from './views-writing.ts'
 
 const pageSize = 500
@@ -50,16 +50,16 @@ export const viewsReader = (
   }
 
   return {
-    find(table: Table, query: Find): Found<Document> {
+    find(table: Table, query: Find): FindResult<Document> {
       const { index: name, equals, descending = false, skip = 0, limit } = query
       const index = declaredIndex(table.indexes, name, equals)
       const ranges: Range[] = []
       let total = query.total ?? 0
       for (const group of groupsOf(query)) {
         const range = rangeOf(index.entries, { ...query, equals: group })
-        const found = query.total ?? countOf(index, query, group, range)
-        if (query.total === undefined) total += found
-        if (found > 0) ranges.push(range)
+        const count = query.total ?? countOf(index, query, group, range)
+        if (query.total === undefined) total += count
+        if (count > 0) ranges.push(range)
       }
       const items: Document[] = []
       // To skip more than there is would go through what others have stored.
@@ -87,7 +87,7 @@ export const viewsReader = (
     async *all(table: Table): AsyncGenerator<{ id: string; document: Document }[]> {
       const transaction = db.useReadTransaction()
       try {
-        for (let { start, end } = whole(table.documents); ; ) {
+        for (let { start, end } = wholeKeyspace(table.documents); ; ) {
           const page = [...db.getRange({ start, end, limit: pageSize + 1, transaction })]
           const batch = page.slice(0, pageSize)
           if (batch.length > 0)

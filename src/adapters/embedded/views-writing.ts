@@ -2,31 +2,31 @@ import type { Key } from 'lmdb'
 import type { Position } from '../../domain/event.ts'
 import type { Document } from '../../ports/views.ts'
 import { turnedId } from './index-key.ts'
-import { shownAs, viewsCache } from './views-cache.ts'
+import { presentOf, viewsCache } from './views-cache.ts'
 import { checkpointKey, type StoredIndex, type StoredTable } from './views-catalog.ts'
 import type { ViewsDatabase } from './views-database.ts'
 import { idsBehind } from './views-ids.ts'
 import { documentKey, type Part, placesIn } from './views-keys.ts'
 
 /** So many totals of indexes are kept in memory. */
-const keptTotals = 20_000
+const maxTotals = 20_000
 
 /** How many documents or entries a step of a write has. */
 const ofStep = 4
 
-/** A generation of a read model: what is stored, and what is not written yet. */
+/** A generation of a read model: its stored tables and its unwritten changes. */
 export type Table = StoredTable & {
   places: readonly (StoredIndex & ReturnType<typeof placesIn>)[]
   checkpoint: Position
-  /** Those that are gone as `absent`. */
+  /** Removed documents as `absent`. */
   changed: Map<string, Document>
-  /** What the write under way has. */
+  /** The documents of the write under way. */
   writing: ReadonlyMap<string, Document>
-  /** What the last write had. Turns that were under way then change the same documents once more. */
-  written: ReadonlyMap<string, Document>
-  /** Whether the last write had mostly new documents, and changed few totals: it would have gained little by waiting. */
+  /** The documents of the last write: turns that were under way then change them once more. */
+  lastWrite: ReadonlyMap<string, Document>
+  /** The last write had mostly new documents and few totals, so waiting gains little. */
   grows: boolean
-  /** Whether it is of a rebuild: all of the log is folded into it, while others have the event loop too. */
+  /** Of a rebuild: the whole log is folded into it while the process serves requests. */
   rebuilt: boolean
 }
 
@@ -38,7 +38,7 @@ export const tableOf = (stored: StoredTable, checkpoint: Position, rebuilt = fal
   checkpoint,
   changed: new Map(),
   writing: none,
-  written: none,
+  lastWrite: none,
   grows: false,
   rebuilt,
 })
@@ -50,17 +50,17 @@ const nameOf = (key: readonly Part[]): string => {
   return name
 }
 
-/** Roughly the order of keys of one keyspace: that neighbours are written one after another is enough. */
+/** Roughly the order of keys of one keyspace, enough to write neighbours one after another. */
 const byKey = (a: readonly Part[], b: readonly Part[]): number => {
   for (let n = 1; n < a.length; n++) {
-    const one = a[n] ?? ''
-    const other = b[n] ?? ''
-    if (one !== other) return one < other ? -1 : 1
+    const left = a[n] ?? ''
+    const right = b[n] ?? ''
+    if (left !== right) return left < right ? -1 : 1
   }
   return 0
 }
 
-/** A document that is to be written; `turned`: its id as its key has it. One that is new is not in the cache. */
+/** A document to be written; `turned`: its id as its key has it. A new one is not in the cache. */
 type Change = { id: string; turned: string; isNew: boolean; after: Document | undefined }
 
 const byTurned = (a: Change, b: Change): number =>
@@ -81,7 +81,7 @@ export type Writing = {
   steps: Iterator<undefined>
   /** To be called once it is committed. */
   committed(): void
-  /** To be called when nothing of it is: what it had waits again. */
+  /** To be called when it failed: its changes wait again. */
   failed(): void
 }
 
@@ -92,22 +92,22 @@ export const viewsWriting = (db: ViewsDatabase) => {
   const totals = new Map<string, number>()
 
   const stored = (
-    { documents, written }: Table,
+    { documents, lastWrite }: Table,
     id: string,
     turned = turnedId(id),
   ): Document | undefined => {
     if (behind.all(documents, turned)) return undefined
-    const known = written.get(id) ?? cache.get(documents, id)
-    if (known) return shownAs(known)
+    const known = lastWrite.get(id) ?? cache.get(documents, id)
+    if (known) return presentOf(known)
     const read = db.get(documentKey(documents, turned)) as Document | undefined
     cache.set(documents, id, read)
     return read
   }
 
   /** The same for an id that an index has: most often it is in memory. */
-  const found = (table: Table, id: string): Document | undefined => {
-    const known = table.written.get(id) ?? cache.get(table.documents, id)
-    return known ? shownAs(known) : stored(table, id)
+  const readIndexed = (table: Table, id: string): Document | undefined => {
+    const known = table.lastWrite.get(id) ?? cache.get(table.documents, id)
+    return known ? presentOf(known) : stored(table, id)
   }
 
   const count = (deltas: Map<string, Delta>, key: Part[], delta: number) => {
@@ -152,7 +152,7 @@ export const viewsWriting = (db: ViewsDatabase) => {
     writing.forEach((document, id) => {
       const turned = turnedId(id)
       const isNew = behind.all(documents, turned)
-      changes.push({ id, turned, isNew, after: shownAs(document) })
+      changes.push({ id, turned, isNew, after: presentOf(document) })
     })
     return changes.sort(byTurned)
   }
@@ -171,15 +171,15 @@ export const viewsWriting = (db: ViewsDatabase) => {
 
   return {
     stored,
-    found,
+    readIndexed,
 
     /**
-     * What the tables have changed is now to be written: documents, entries, totals and checkpoints, in the order of their
-     * keys, a few in a step; after the last, `commit` it. `bulk`: documents are not likely to be
-     * changed again soon, so they are not kept in memory.
+     * Starts to write the changes of tables: documents, entries, totals and checkpoints, in the
+     * order of their keys, a few in a step; after the last, `commit` it. `bulk`: documents are
+     * unlikely to change again soon, so they are not kept in memory.
      */
-    begin(tables: readonly Table[], bulk: boolean): Writing {
-      const begun = tables.map((table) => {
+    beginWriting(tables: readonly Table[], bulk: boolean): Writing {
+      const writes = tables.map((table) => {
         const { checkpoint, changed } = table
         if (changed.size > 0) {
           table.writing = changed
@@ -192,26 +192,26 @@ export const viewsWriting = (db: ViewsDatabase) => {
 
       function* steps(): Generator<undefined> {
         const deltas = new Map<string, Delta>()
-        let written = 0
-        for (const one of begun) {
-          const { table, checkpoint } = one
+        let operations = 0
+        for (const write of writes) {
+          const { table, checkpoint } = write
           if (table.writing.size > 0) {
             const before = deltas.size
-            one.changes = changesIn(table)
+            write.changes = changesIn(table)
             const added = table.places.map((): Part[][] => [])
             // By index: an iterator makes an object for each.
-            for (let n = 0; n < one.changes.length; n++) {
-              writeDocument(table, one.changes[n] as Change, deltas, added)
-              if (++written % ofStep === 0) yield
+            for (let n = 0; n < write.changes.length; n++) {
+              writeDocument(table, write.changes[n] as Change, deltas, added)
+              if (++operations % ofStep === 0) yield
             }
             for (const entries of added) {
               entries.sort(byKey)
               for (let n = 0; n < entries.length; n++) {
                 db.putSync(entries[n] as Key, null)
-                if (++written % ofStep === 0) yield
+                if (++operations % ofStep === 0) yield
               }
             }
-            table.grows = isGrowth(one.changes, deltas.size - before)
+            table.grows = isGrowth(write.changes, deltas.size - before)
           }
           db.putSync(checkpointKey(table), checkpoint)
         }
@@ -222,13 +222,13 @@ export const viewsWriting = (db: ViewsDatabase) => {
         tables,
         steps: steps(),
         committed() {
-          if (totals.size > keptTotals) totals.clear()
+          if (totals.size > maxTotals) totals.clear()
           for (const [name, total] of now) totals.set(name, total)
-          for (const { table, changes } of begun) {
+          for (const { table, changes } of writes) {
             if (changes.length === 0) continue
             for (const { id, isNew, after } of changes)
               if (!isNew) cache.replace(table.documents, id, after)
-            table.written = bulk ? none : table.writing
+            table.lastWrite = bulk ? none : table.writing
             table.writing = none
           }
         },

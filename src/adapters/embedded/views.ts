@@ -49,7 +49,7 @@ export const embeddedViews = (
   env: ViewsEnv,
   { dropped = [] }: { dropped?: readonly string[] } = {},
 ): EmbeddedViews => {
-  let on = openedOn(env, (cause) => begin(cause))
+  let on = openedOn(env, (cause) => startRenewal(cause))
   const models = new Map<string, Model>()
   const listeners: ((cause: StoreDamaged) => void)[] = []
   let closed = false
@@ -84,7 +84,7 @@ export const embeddedViews = (
     await cleaning
     if (closed) return
     await env.renew()
-    on = openedOn(env, begin)
+    on = openedOn(env, startRenewal)
     for (const [name, { spec, live, dueAt }] of models)
       models.set(name, {
         spec,
@@ -94,7 +94,7 @@ export const embeddedViews = (
   }
 
   /** Not in the middle of the read that has met the damage. */
-  const begin = (cause: StoreDamaged) => {
+  const startRenewal = (cause: StoreDamaged) => {
     if (renewing || closed) return
     renewing = setImmediate()
       .then(renew)
@@ -102,24 +102,24 @@ export const embeddedViews = (
         renewing = undefined
       })
     renewing.catch(() => undefined)
-    for (const tell of listeners) tell(cause)
+    for (const notify of listeners) notify(cause)
   }
-  env.onDamage(begin)
+  env.onDamage(startRenewal)
 
-  const away = (cause?: unknown) =>
+  const unavailable = (cause?: unknown) =>
     new StoreUnavailable('the views are damaged and are folded again', { cause })
 
   /** @throws StoreUnavailable where it is damage */
   const fail = (error: unknown): never => {
     const cause = explained(error, 'the views')
     if (!(cause instanceof StoreDamaged)) throw cause
-    begin(cause)
-    throw away(cause)
+    startRenewal(cause)
+    throw unavailable(cause)
   }
 
   /** @throws StoreUnavailable where anything is damaged, and until the file is renewed */
   const attempt = async <T>(work: () => T | Promise<T>): Promise<T> => {
-    if (renewing) throw away()
+    if (renewing) throw unavailable()
     try {
       return work()
     } catch (error) {
@@ -130,9 +130,9 @@ export const embeddedViews = (
   const isBehind = ({ live, dueAt }: Model) => live.checkpoint < dueAt
 
   /** A read model as it is shown. */
-  const shown = (view: string): Table => {
+  const liveTable = (view: string): Table => {
     const model = modelOf(view)
-    if (isBehind(model)) throw away()
+    if (isBehind(model)) throw unavailable()
     return model.live
   }
 
@@ -140,7 +140,7 @@ export const embeddedViews = (
   const indexed = <T>(tableOf: () => Table, read: (table: Table) => T): Promise<T> =>
     attempt(() => {
       const table = tableOf()
-      return on.buffer.written(table)?.then(() => indexed(tableOf, read), fail) ?? read(table)
+      return on.buffer.ensureWritten(table)?.then(() => indexed(tableOf, read), fail) ?? read(table)
     })
 
   /** Does what needs everything to be written: most of it is before, in slices. */
@@ -151,7 +151,7 @@ export const embeddedViews = (
 
   async function* all(view: string) {
     const batches = await indexed(
-      () => shown(view),
+      () => liveTable(view),
       (table) => on.reader.all(table),
     )
     for (;;) {
@@ -184,10 +184,10 @@ export const embeddedViews = (
       })
       clean()
       const view: View<Document> = {
-        get: (id) => attempt(() => on.buffer.current(shown(spec.name), id)),
+        get: (id) => attempt(() => on.buffer.current(liveTable(spec.name), id)),
         find: (query) =>
           indexed(
-            () => shown(spec.name),
+            () => liveTable(spec.name),
             (table) => on.reader.find(table, query),
           ),
         all: () => all(spec.name),
@@ -272,7 +272,7 @@ export const embeddedViews = (
         on.buffer.write()
       } catch (error) {
         // Unwritten changes are folded again from the log.
-        if (error instanceof StoreDamaged) begin(error)
+        if (error instanceof StoreDamaged) startRenewal(error)
         else if (error instanceof StoreUnavailable) on.buffer.discard()
         else throw error
       }

@@ -1,5 +1,5 @@
 /** The address as a message may show it: without the password. */
-const shown = (url: string): string => url.replace(/(:\/\/[^:@/]+:)[^@]*@/, '$1…@')
+const withoutPassword = (url: string): string => url.replace(/(:\/\/[^:@/]+:)[^@]*@/, '$1…@')
 
 const parts = /^(esdb(?:\+discover)?):\/\/((?:[^:@]+:[^@]+@)?)([^/?@]+)\/*(\?.*)?$/
 
@@ -8,14 +8,14 @@ const parts = /^(esdb(?:\+discover)?):\/\/((?:[^:@]+:[^@]+@)?)([^/?@]+)\/*(\?.*)
  * undefined when nothing is. The client takes some addresses and then does not do what they say.
  */
 export const refusedAddress = (url: string): string | undefined => {
-  const found = parts.exec(url.trim())
-  if (!found)
+  const match = parts.exec(url.trim())
+  if (!match)
     return 'must be esdb://host:2113?tls=true, or esdb://a:2113,b:2113,c:2113?tls=true for a cluster'
-  const [, scheme, credentials = '', list = '', options = ''] = found
+  const [, scheme, credentials = '', list = '', options = ''] = match
   const hosts = list.split(',').map((host) => host.trim())
   const wrong = hosts.find((host) => !/^[\w.-]+(:\d{1,5})?$/.test(host))
   if (wrong !== undefined) return `has a host that cannot be read: "${wrong}"`
-  const instead = shown(`esdb://${credentials}${hosts.join(',')}${options}`)
+  const instead = withoutPassword(`esdb://${credentials}${hosts.join(',')}${options}`)
   if (scheme === 'esdb+discover' && hosts.length > 1)
     return `names several hosts with esdb+discover, which asks only the first: write ${instead}`
   if (/[?&]throwonappendfailure=false/i.test(options))
@@ -34,9 +34,9 @@ const has = (url: string, option: string) => new RegExp(`[?&]${option}=`, 'i').t
 export const withQuickDiscovery = (url: string): string =>
   Object.entries({ gossipTimeout: 1, maxDiscoverAttempts: 1 })
     .filter(([option]) => !has(url, option))
-    .reduce((whole, [option, value]) => {
-      const mark = whole.includes('?') ? '&' : '?'
-      return `${whole.replace(/\/+$/, '')}${mark}${option}=${value}`
+    .reduce((address, [option, value]) => {
+      const mark = address.includes('?') ? '&' : '?'
+      return `${address.replace(/\/+$/, '')}${mark}${option}=${value}`
     }, url.trim())
 
 /** How long the address lets a request take, in milliseconds: its option `defaultDeadline`. */

@@ -47,7 +47,7 @@ export const appendCall = (
   let lastAnswered = 0
   let lastAnswerAt = 0
   let retired = false
-  let ended: Error | undefined
+  let failure: Error | undefined
 
   const over = () => {
     if (!retired) onOver()
@@ -55,8 +55,8 @@ export const appendCall = (
   }
 
   const end = (error: Error): void => {
-    if (ended) return
-    ended = error
+    if (failure) return
+    failure = error
     clearTimeout(timer)
     over()
     for (const { reject } of waiting.values()) reject(error)
@@ -72,7 +72,7 @@ export const appendCall = (
     if (retired && waiting.size === 0) end(new UnavailableError(undefined, 'the call is over'))
   }
 
-  const answered = (answer: BatchAppendResp) => {
+  const onAnswer = (answer: BatchAppendResp) => {
     const id = correlationOf(answer)
     const append = waiting.get(id)
     if (!append) return
@@ -93,13 +93,13 @@ export const appendCall = (
   }
 
   /**
-   * The oldest append was passed over when a later one was answered: a server gives no answer to ids
-   * that it is just writing. When none was answered, the server is silent.
+   * The oldest append was passed over when a later one was answered: a server gives no answer to
+   * ids that it is just writing. When none was answered, the server is silent.
    */
   const look = (): void => {
     timer = undefined
     const [first] = waiting
-    if (!first || ended) return
+    if (!first || failure) return
     const [id, oldest] = first
     const now = performance.now()
     const late = new DeadlineExceededError(undefined, `no answer to an append in ${silenceMs} ms`)
@@ -119,7 +119,7 @@ export const appendCall = (
   opening.then(
     ({ call }) =>
       call
-        .on('data', answered)
+        .on('data', onAnswer)
         .on('error', (error: Error) => end(clientError(error)))
         .on('end', () => end(new UnavailableError(undefined, 'the server ended the call'))),
     end,
@@ -127,7 +127,7 @@ export const appendCall = (
 
   const send = async (request: AppendRequest): Promise<Appended> => {
     const opened = await opening.catch(() => undefined)
-    if (ended || !opened) throw ended
+    if (failure || !opened) throw failure
     const id = randomUUID()
     return new Promise((resolve, reject) => {
       const sentAt = performance.now()

@@ -20,7 +20,7 @@ import {
   StoreUnavailable,
 } from '../../ports/event-store.ts'
 
-const gone = [UnavailableError, CancelledError, NotLeaderError]
+const lostConnection = [UnavailableError, CancelledError, NotLeaderError]
 
 const late = [DeadlineExceededError, TimeoutError]
 
@@ -41,7 +41,7 @@ const isReset = (error: unknown): boolean =>
  * fails, plain ones of gRPC and of its own come through.
  */
 export const isCutOff = (error: unknown): boolean =>
-  gone.some((kind) => error instanceof kind) ||
+  lostConnection.some((kind) => error instanceof kind) ||
   isReset(error) ||
   (error instanceof Error && error.constructor === Error)
 
@@ -76,6 +76,6 @@ export const portError = (error: unknown, stream?: string): Error => {
   }
   if (error instanceof MaxAppendSizeExceededError)
     return new AppendTooLarge(`one append takes ${error.maxAppendSize} bytes at most`)
-  const said = error instanceof Error ? error.message || error.name : String(error)
-  return new StoreUnavailable(`EventStoreDB: ${said}`, { cause: error })
+  const reason = error instanceof Error ? error.message || error.name : String(error)
+  return new StoreUnavailable(`EventStoreDB: ${reason}`, { cause: error })
 }

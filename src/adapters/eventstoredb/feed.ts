@@ -44,7 +44,7 @@ const checkpointReached = async (subscription: AllStreamSubscription, checkpoint
   subscription.push({ commitPosition: checkpoint.commit, checkpoint })
 }
 
-/** Where a subscription that takes over goes on. A checkpoint's two numbers need not be the same. */
+/** Where the next subscription resumes. A checkpoint's two numbers need not be the same. */
 const after = (item: Resolved & { checkpoint?: AllPosition }): AllPosition | undefined =>
   item.event?.position ?? item.checkpoint
 
@@ -74,22 +74,18 @@ const subscribed = (client: EventStoreDBClient, namespace: Namespace, from: Read
 }
 
 /**
- * Our part of $all after a position until the signal aborts. The server leaves out what others
- * write, and says now and then how far it is. A subscription that dies stays dead: the next one goes
- * on where this one was, after the last event that was handed over, whatever of the dead one was
- * still buffered. Beside others who write, batches without events say how far the server is. Where
- * the server does not go on from a checkpoint, the next subscription goes on after the last event of
- * ours that was handed over and, if that is refused too, reads from the beginning.
- * @throws StoreDamaged only
+ * Our part of $all after a position until the signal aborts. Batches without events report progress
+ * beside other writers. A new subscription resumes after the last one's checkpoint or, if the server
+ * refuses that, after our last event or from the beginning. @throws StoreDamaged only
  */
 export async function* resubscribing(
-  begin: Position,
+  start: Position,
   { clients, namespace, ours, ending, onDropped, onPassed }: Options,
 ): AsyncGenerator<LogBatch, void> {
-  let last = begin
-  let from = fromPosition(begin)
+  let last = start
+  let from = fromPosition(start)
   let failures = 0
-  let toldAt = performance.now()
+  let reportedAt = performance.now()
   while (!ending.aborted) {
     let lost: Error
     const client = clients.current()
@@ -106,8 +102,8 @@ export async function* resubscribing(
         if (passed && isBefore(from, passed)) from = passed
         onPassed(last, placeOf(end))
         const quiet = events.length === 0
-        if (quiet && (!isPosition(passed) || performance.now() - toldAt < tellEveryMs)) continue
-        toldAt = performance.now()
+        if (quiet && (!isPosition(passed) || performance.now() - reportedAt < tellEveryMs)) continue
+        reportedAt = performance.now()
         yield { events, position: quiet ? placeOf(end) : last }
       }
       lost = new StoreUnavailable('EventStoreDB: the server ended the subscription')

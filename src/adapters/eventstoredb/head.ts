@@ -30,9 +30,9 @@ export const headOf = ({ backwards }: Reads, ours: OwnEvents) => {
         const position = placeOf(resolved)
         end ??= position
         // What stands at `knownTo` itself may have come after it was said.
-        const [found] = position >= knownTo ? ours([resolved]) : []
-        if (position >= knownTo && !found) continue
-        passed(found?.position ?? last, end)
+        const [event] = position >= knownTo ? ours([resolved]) : []
+        if (position >= knownTo && !event) continue
+        passed(event?.position ?? last, end)
         return last
       }
     if (maxCount === undefined && end !== undefined) passed(START, end)

@@ -7,32 +7,32 @@ export type ForeignEvent = { stream: string; revision: number; type: string; id:
 
 export type OnForeign = (foreign: ForeignEvent) => void
 
-/** How many are remembered, to tell of each but once. */
+/** How many foreign events are remembered, so that each is reported once. */
 const remembered = 10_000
 
-/** Keeps our events of what was read, and tells of each foreign event in our namespace once. */
+/** Filters our events, and reports each foreign event in our namespace once. */
 export const ownEvents = (namespace: Namespace, onForeign: OnForeign = () => undefined) => {
-  const told = new Set<string>()
+  const reported = new Set<string>()
 
-  const tell = ({ event }: Resolved) => {
+  const report = ({ event }: Resolved) => {
     if (!event) return
     const { streamId: stream, revision, type, id } = event
     const place = `${revision}@${stream}`
-    if (told.has(place)) return
-    const [first] = told
-    if (told.size >= remembered && first !== undefined) told.delete(first)
-    told.add(place)
+    if (reported.has(place)) return
+    const [first] = reported
+    if (reported.size >= remembered && first !== undefined) reported.delete(first)
+    reported.add(place)
     onForeign({ stream, revision: Number(revision), type, id })
   }
 
   return (events: readonly Resolved[]): RecordedEvent[] => {
-    const kept: RecordedEvent[] = []
+    const recordedEvents: RecordedEvent[] = []
     for (const event of events) {
       if (!isIn(namespace, event)) continue
-      if (isOurs(event)) kept.push(recorded(namespace, event))
-      else tell(event)
+      if (isOurs(event)) recordedEvents.push(recorded(namespace, event))
+      else report(event)
     }
-    return kept
+    return recordedEvents
   }
 }
 

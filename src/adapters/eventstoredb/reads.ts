@@ -27,13 +27,13 @@ type Options = {
 export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options) => {
   /** What one read after another gives, each begun where the last one was cut off. */
   async function* throughOutages<Item>(
-    begin: (client: EventStoreDBClient) => AsyncIterable<Item>,
+    open: (client: EventStoreDBClient) => AsyncIterable<Item>,
   ): AsyncGenerator<Item, void> {
     const trying = backoff(patienceMs, closing)
     for (;;) {
       const client = clients.current()
       try {
-        for await (const item of begin(client)) {
+        for await (const item of open(client)) {
           yield item
           trying.restart()
         }
@@ -52,17 +52,17 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
   ): AsyncGenerator<RecordedEvent[], void> {
     const end = from + most
     let next = from
-    const begin = (client: EventStoreDBClient) => {
+    const open = (client: EventStoreDBClient) => {
       const maxCount = end - next
-      const asked = {
+      const options = {
         fromRevision: BigInt(next),
         ...(Number.isFinite(maxCount) ? { maxCount } : {}),
       }
-      const source = client.readStream(namespace.onServer(stream), asked, buffered)
+      const source = client.readStream(namespace.onServer(stream), options, buffered)
       return batches<Resolved>(source, () => source.cancel(), closing)
     }
     try {
-      for await (const batch of throughOutages(begin)) {
+      for await (const batch of throughOutages(open)) {
         const revision = batch.at(-1)?.event?.revision
         if (revision !== undefined) next = Number(revision) + 1
         const events = ours(batch).filter((event) => event.revision < end)
@@ -88,16 +88,16 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
   }
 
   async function* fromTo(
-    begun: Position,
+    start: Position,
     after: Position,
     end: Position,
   ): AsyncGenerator<RecordedEvent[], void> {
-    let position = begun
-    const begin = (client: EventStoreDBClient) => {
+    let position = start
+    const open = (client: EventStoreDBClient) => {
       const source = client.readAll({ fromPosition: fromPosition(position) }, buffered)
       return batches<Resolved>(source, () => source.cancel(), closing)
     }
-    for await (const batch of throughOutages(begin)) {
+    for await (const batch of throughOutages(open)) {
       const events = ours(batch).filter(
         (event) => event.position > latest(position, after) && event.position <= end,
       )
@@ -116,7 +116,7 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
       next++
       return true
     }
-    const begin = (client: EventStoreDBClient) => {
+    const open = (client: EventStoreDBClient) => {
       const from = range[next] ?? last
       const maxCount = 1 + Math.ceil((last - from) / leastBytes)
       const source = client.readAll({ fromPosition: fromPosition(from), maxCount }, buffered)
@@ -124,9 +124,9 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
     }
     while (next < range.length) {
       const first = next
-      for await (const batch of throughOutages(begin)) {
-        const found = ours(batch).filter(isNext)
-        if (found.length > 0) yield found
+      for await (const batch of throughOutages(open)) {
+        const events = ours(batch).filter(isNext)
+        if (events.length > 0) yield events
         if (placeOf(batch.at(-1)) >= (range[next] ?? START)) break
       }
       if (next === first) throw new StoreDamaged(`no event at position ${range[next]}`)

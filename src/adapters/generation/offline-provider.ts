@@ -38,21 +38,21 @@ const predictionOf = (id: string, { contentType }: GenerationInput): Prediction 
  */
 export const offlineContentProvider = (): ContentProvider => ({
   versionOf: (contentType) => `offline/${contentType}-1`,
-  async create(asked, key) {
-    const prediction = predictionOf(`offline-${key}`, asked)
+  async create(input, key) {
+    const prediction = predictionOf(`offline-${key}`, input)
     return prediction.status === 'failed'
       ? { ...prediction, status: 'processing', error: null }
       : prediction
   },
-  poll: async (id, asked) => predictionOf(id, asked),
+  poll: async (id, input) => predictionOf(id, input),
   cancel: async () => undefined,
-  async output(_, asked): Promise<Output> {
-    const prompt = promptOf(asked)
+  async output(_, input): Promise<Output> {
+    const prompt = promptOf(input)
     const seed = createHash('sha256').update(prompt).digest()
-    const made = makers[asked.contentType]?.(prompt, seed)
+    const media = makers[input.contentType]?.(prompt, seed)
     return {
-      bytes: only(made?.bytes ?? new Uint8Array()),
-      mediaType: made?.mediaType ?? 'application/octet-stream',
+      bytes: only(media?.bytes ?? new Uint8Array()),
+      mediaType: media?.mediaType ?? 'application/octet-stream',
     }
   },
 })

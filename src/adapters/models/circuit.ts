@@ -71,5 +71,5 @@ export const circuit = (options: CircuitOptions = {}) => {
 
 export const withCircuit = (model: Model, options?: CircuitOptions): Model => {
   const guarded = circuit(options)
-  return { stream: (request, whole) => guarded(() => model.stream(request, whole)) }
+  return { stream: (request, isBuffered) => guarded(() => model.stream(request, isBuffered)) }
 }

@@ -42,20 +42,20 @@ const parsed = (text: string): z.infer<typeof answer>['data'] => {
 
 /** As many vectors as there were texts, in their order. @throws ModelFault */
 const vectorsIn = (text: string, count: number): Float32Array[] => {
-  const found = new Map(parsed(text).map(({ index, embedding }) => [index, embedding]))
+  const byIndex = new Map(parsed(text).map(({ index, embedding }) => [index, embedding]))
   const vectors: Float32Array[] = []
-  for (let n = 0; n < count; n++) vectors.push(Float32Array.from(found.get(n) ?? []))
+  for (let n = 0; n < count; n++) vectors.push(Float32Array.from(byIndex.get(n) ?? []))
   const dimensions = vectors[0]?.length
   if (dimensions === 0 || vectors.some(({ length }) => length !== dimensions))
     throw new ModelFault('the model provider did not answer with a vector for each text')
   return vectors
 }
 
-const waits = new Set(['HeadersTimeoutError', 'BodyTimeoutError'])
+const timeouts = new Set(['HeadersTimeoutError', 'BodyTimeoutError'])
 
 const failure = (error: Error) => {
   if (error instanceof ModelFault) return error
-  return waits.has(error.name)
+  return timeouts.has(error.name)
     ? new ModelTimeout('the model provider did not answer in time')
     : unreached(error, false)
 }
@@ -94,7 +94,7 @@ export const openAiEmbedder = ({
 
   const post = async (input: readonly string[], signal: AbortSignal): Promise<string> => {
     const body = JSON.stringify({ model, input, encoding_format: 'float' })
-    const answered = async () => {
+    const fetchAnswer = async () => {
       const {
         statusCode: status,
         headers,
@@ -106,7 +106,7 @@ export const openAiEmbedder = ({
       })
       return { status, headers, text: await textOf(bytes) }
     }
-    const { status, headers, text } = await answered().catch((error) => {
+    const { status, headers, text } = await fetchAnswer().catch((error) => {
       throw failure(error)
     })
     if (status !== 200) throw refusedAnswer(status, text, retryAfterOf(headers['retry-after']))

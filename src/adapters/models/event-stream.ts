@@ -4,7 +4,7 @@ import { ModelFault, ModelTimeout } from '../../ports/model.ts'
 import { brokenOff, refusedAnswer, retryAfterOf, unreached } from './provider-failure.ts'
 import { sseData } from './sse-data.ts'
 
-export type Waits = {
+export type Timeouts = {
   /** From the call to the first data, including the wait for a connection. */
   firstMs: number
   /** Between data. */
@@ -69,13 +69,13 @@ export type Hearer = {
 export const eventStream = (
   pool: Dispatcher,
   post: Post,
-  { firstMs, idleMs }: Waits,
+  { firstMs, idleMs }: Timeouts,
   hearer: Hearer,
 ): (() => void) => {
   let controller: Dispatcher.DispatchController | undefined
   let state: 'open' | 'draining' | 'over' = 'open'
   let bytes = 0
-  let begun = false
+  let hasData = false
   /** Data was in what came last. */
   let heard = false
   let refusal: { status: number; retryAfterMs: number | undefined; body: string } | undefined
@@ -125,11 +125,11 @@ export const eventStream = (
     heard = false
     events.feed(chunk)
     if (!(heard || events.isJson()) || state !== 'open') return
-    if (begun) waiting.refresh()
+    if (hasData) waiting.refresh()
     else {
       clearTimeout(waiting)
       waiting = setTimeout(late, idleMs)
-      begun = true
+      hasData = true
     }
     hearer.pause()
   }
@@ -183,7 +183,7 @@ export const eventStream = (
       },
       onResponseError(_, error) {
         if (refusal) refuse()
-        else fail(error instanceof ModelFault ? error : unreached(error, begun))
+        else fail(error instanceof ModelFault ? error : unreached(error, hasData))
       },
     },
   )

@@ -15,35 +15,35 @@ const kindsIn = ({ messages }: ModelRequest): ContentKind[] =>
 
 /**
  * Asks the models in order: the next one if a provider is down and nothing has been emitted. `done`
- * names the model that answered, whose price applies. A faulty request fails at the first model. One
- * that does not take what messages have is passed over.
+ * names the model that answered, whose price applies. A faulty request fails at the first model.
+ * Skips models that do not take the messages' kinds of content.
  */
 export const withFallback = (first: ResolvedModel, others: readonly ResolvedModel[]): Model => {
   const ask = (
     { model, id, name, price }: ResolvedModel,
     rest: readonly ResolvedModel[],
     request: ModelRequest,
-    whole?: boolean,
+    isBuffered?: boolean,
   ): Observable<ModelEvent> =>
     defer(() => {
-      let begun = false
-      return model.stream({ ...request, model: id }, whole).pipe(
+      let hasEvents = false
+      return model.stream({ ...request, model: id }, isBuffered).pipe(
         tap(() => {
-          begun = true
+          hasEvents = true
         }),
         map((event) => (event.type === 'done' ? { ...event, by: { name, price } } : event)),
         catchError((error: unknown) => {
           const [next, ...later] = rest
-          if (begun || !next || !isOutage(error)) throw error
-          return ask(next, later, request, whole)
+          if (hasEvents || !next || !isOutage(error)) throw error
+          return ask(next, later, request, isBuffered)
         }),
       )
     })
   return {
-    stream: (request, whole) => {
+    stream: (request, isBuffered) => {
       const kinds = kindsIn(request)
       const able = others.filter(({ takes }) => kinds.every((kind) => takes.has(kind)))
-      return ask(first, able, request, whole)
+      return ask(first, able, request, isBuffered)
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { ContentKind } from '../../ports/model.ts'
 
-/** What models take of messages beside their text, by `provider/model`; `provider/*` for the rest. */
+/** Kinds of content that models take beside text, by `provider/model` or `provider/*`. */
 export type Modalities = Readonly<Record<string, readonly ContentKind[]>>
 
 export const modalities: Modalities = {
@@ -14,5 +14,5 @@ export const modalities: Modalities = {
 }
 
 /** A model in no table takes text alone. */
-export const takenBy = (table: Modalities, name: string): ReadonlySet<ContentKind> =>
+export const kindsOf = (table: Modalities, name: string): ReadonlySet<ContentKind> =>
   new Set(table[name] ?? table[`${name.split('/', 1)[0]}/*`] ?? [])

@@ -15,15 +15,15 @@ const beginning = (text: string, pieces: number): string => {
   return cutText(text, fits)
 }
 
-/** What is said of a text: all before the first of `stop`, and no more tokens than allowed. */
-export const saidOf = (
+/** A text up to the first of `stop`, with no more tokens than allowed. */
+export const limitedText = (
   text: string,
   { stop = [], maxTokens, maxCompletionTokens }: ModelSettings,
 ): { text: string; finishReason: FinishReason } => {
   const most = maxCompletionTokens ?? maxTokens
   if (stop.length === 0 && most === undefined) return { text, finishReason: 'stop' }
-  const ends = stop.map((one) => text.indexOf(one)).filter((at) => at !== -1)
-  const whole = text.slice(0, Math.min(text.length, ...ends))
-  const said = beginning(whole, most ?? Number.POSITIVE_INFINITY)
-  return { text: said, finishReason: said === whole ? 'stop' : 'length' }
+  const places = stop.map((mark) => text.indexOf(mark)).filter((at) => at !== -1)
+  const upToStop = text.slice(0, Math.min(text.length, ...places))
+  const limited = beginning(upToStop, most ?? Number.POSITIVE_INFINITY)
+  return { text: limited, finishReason: limited === upToStop ? 'stop' : 'length' }
 }

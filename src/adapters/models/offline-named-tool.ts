@@ -58,8 +58,8 @@ const patternOf = (name: string): RegExp => {
   const known = patterns.get(name)
   if (known) return known
   const parts = name.split(/[_-]/).map((part) => part.replace(special, '\\$&'))
-  const whole = `(?<![\\p{L}\\p{N}_])${parts.join('[\\s_-]')}(?![\\p{L}\\p{N}_])`
-  const pattern = new RegExp(whole, 'iu')
+  const source = `(?<![\\p{L}\\p{N}_])${parts.join('[\\s_-]')}(?![\\p{L}\\p{N}_])`
+  const pattern = new RegExp(source, 'iu')
   patterns.set(name, pattern)
   return pattern
 }
@@ -73,19 +73,19 @@ const filled = (tool: ToolSpec, message: string): Record<string, unknown> => {
 const object = (value: unknown): object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 
-type Asked = {
+type ToolQuestion = {
   message: string
   tools: readonly ToolSpec[]
   toolChoice?: ToolChoice | undefined
 }
 
-const asking = /^(?:get|fetch|find|list|read|show)[_-](?=.{3})/i
+const verbPrefix = /^(?:get|fetch|find|list|read|show)[_-](?=.{3})/i
 
 /** What a client's tool is for: `get_weather` is for the weather. */
 const subjectOf = ({ name, client }: ToolSpec): RegExp | undefined =>
-  client && asking.test(name) ? patternOf(name.replace(asking, '')) : undefined
+  client && verbPrefix.test(name) ? patternOf(name.replace(verbPrefix, '')) : undefined
 
-const naming = ({ message, tools }: Asked): ToolSpec | undefined => {
+const naming = ({ message, tools }: ToolQuestion): ToolSpec | undefined => {
   const own = ownTools(tools)
   return (
     own.find(({ name }) => patternOf(name).test(message)) ??
@@ -94,13 +94,13 @@ const naming = ({ message, tools }: Asked): ToolSpec | undefined => {
 }
 
 /** A call of the agent's own tool (HTTP or MCP), or of the client's, that the message names. */
-export const namedTool = (asked: Asked) => {
-  const tool = naming(asked)
-  return tool && { name: tool.name, args: filled(tool, asked.message) }
+export const namedTool = (question: ToolQuestion) => {
+  const tool = naming(question)
+  return tool && { name: tool.name, args: filled(tool, question.message) }
 }
 
-/** A call of the tool that the client demands: the one it names, else the one that the message names. */
-export const demandedTool = ({ message, tools, toolChoice }: Asked) => {
+/** A call of the tool that the client demands, by its name or else the name in the message. */
+export const demandedTool = ({ message, tools, toolChoice }: ToolQuestion) => {
   if (toolChoice === undefined) return undefined
   const clients = tools.filter(({ client }) => client)
   const tool =

@@ -5,7 +5,7 @@ import { bm25, hasContent } from '../../support/bm25.ts'
 import { demandedTool, namedTool } from './offline-named-tool.ts'
 import { abilities, closing, quoted } from './offline-words.ts'
 
-export type Asked = {
+export type Question = {
   message: string
   tools: readonly ToolSpec[]
   toolChoice?: ToolChoice | undefined
@@ -15,9 +15,9 @@ export type Asked = {
 export type OfflineAnswer =
   | { say: string }
   | { name: string; args: Readonly<Record<string, unknown>> }
-type Rule = (asked: Asked) => OfflineAnswer | undefined
+type Rule = (question: Question) => OfflineAnswer | undefined
 
-const making = /\b(?:generate|create|draw|make)\b/i
+const makeVerb = /\b(?:generate|create|draw|make)\b/i
 const makeable = /\b(?:(images?|pictures?)|(videos?)|(sounds?|audio)|(3d[ -]?models?))\b/i
 const contentTypes = ['image', 'video', 'audio', 'glb'] as const
 
@@ -37,7 +37,7 @@ const has = (tools: readonly ToolSpec[], name: string) => tools.some((tool) => t
 
 const generates: Rule = ({ message, tools }) => {
   if (!has(tools, 'generate_content')) return undefined
-  const verb = making.exec(message)
+  const verb = makeVerb.exec(message)
   const noun = verb && makeable.exec(message.slice(verb.index))
   if (!noun) return undefined
   const content_type = contentTypes.find((_, n) => noun[n + 1] !== undefined)
@@ -50,8 +50,8 @@ const recalls: Rule = ({ message, tools }) =>
     : undefined
 
 const remembers: Rule = ({ message, tools }) => {
-  const said = has(tools, 'remember') ? remembering.exec(message) : null
-  const text = said ? message.slice(said.index + said[0].length).trim() : ''
+  const match = has(tools, 'remember') ? remembering.exec(message) : null
+  const text = match ? message.slice(match.index + match[0].length).trim() : ''
   return text === '' ? undefined : { name: 'remember', args: { text } }
 }
 
@@ -117,10 +117,12 @@ const rules: readonly Rule[] = [
 ]
 
 /** What to do about a message: say something, or call a tool. */
-export const planned = (asked: Asked): OfflineAnswer => {
+export const planned = (question: Question): OfflineAnswer => {
   for (const rule of rules) {
-    const plan = rule(asked)
+    const plan = rule(question)
     if (plan) return plan
   }
-  return { say: `I understood your message: ${quoted(asked.message)}. ${abilities(asked.tools)}` }
+  return {
+    say: `I understood your message: ${quoted(question.message)}. ${abilities(question.tools)}`,
+  }
 }

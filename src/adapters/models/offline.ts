@@ -3,7 +3,7 @@ import { piecesIn, piecesOfAll } from '../../agents/tokens.ts'
 import type { ChatMessage, FinishReason, Model, ModelRequest } from '../../ports/model.ts'
 import { cutText } from '../../support/cut-text.ts'
 import { answerFrom } from './offline-answers.ts'
-import { saidOf } from './offline-length.ts'
+import { limitedText } from './offline-length.ts'
 import { planned } from './offline-rules.ts'
 import { longestQuote, shortened } from './offline-words.ts'
 import { smallestValue } from './smallest-value.ts'
@@ -20,11 +20,11 @@ const quoting = {
 /** The rules read only this much of a message. */
 const longestMessage = 20_000
 
-const askedIn = (messages: readonly ChatMessage[]) => {
-  const asked = messages.findLast(({ role }) => role === 'user')
+const questionIn = (messages: readonly ChatMessage[]) => {
+  const question = messages.findLast(({ role }) => role === 'user')
   return {
-    message: cutText(asked?.content ?? '', longestMessage).trim(),
-    parts: asked?.role === 'user' ? (asked.parts ?? []) : [],
+    message: cutText(question?.content ?? '', longestMessage).trim(),
+    parts: question?.role === 'user' ? (question.parts ?? []) : [],
   }
 }
 
@@ -38,12 +38,12 @@ const inFormat = (say: string, message: string, { format }: ModelRequest): strin
 /** What it says, or the tool that it calls. */
 const answerTo = (request: ModelRequest) => {
   const { messages, tools = [], toolChoice } = request
-  const { message, parts } = askedIn(messages)
+  const { message, parts } = questionIn(messages)
   const plan =
     messages.at(-1)?.role === 'tool'
       ? { say: answerFrom(messages, message) }
       : planned({ message, parts, tools, toolChoice })
-  if ('say' in plan) return saidOf(inFormat(plan.say, message, request), request)
+  if ('say' in plan) return limitedText(inFormat(plan.say, message, request), request)
   const { name, args } = plan
   return { call: { id: `call_${messages.length}`, name, arguments: JSON.stringify(args) } }
 }
@@ -51,11 +51,11 @@ const answerTo = (request: ModelRequest) => {
 /**
  * `offline/extractive`: deterministic, no network, no waiting
  * (docs/contract/models.md#the-offline-model). It gets what any model gets, and decides by the
- * offered tools. It emits its answer word by word, or whole where nobody follows it, synchronously, until the
- * subscriber leaves.
+ * offered tools. It emits its answer synchronously until the subscriber leaves: word by word, or
+ * buffered in one piece.
  */
 export const offlineModel = (): Model => ({
-  stream: (request, whole = false) =>
+  stream: (request, isBuffered = false) =>
     new Observable((subscriber) => {
       const answer = answerTo(request)
       const promptTokens = piecesOfAll(request.messages)
@@ -63,11 +63,11 @@ export const offlineModel = (): Model => ({
       let completionTokens: number
       if ('text' in answer) {
         const { text } = answer
-        if (whole) subscriber.next({ type: 'text', text: text.trimStart() })
+        if (isBuffered) subscriber.next({ type: 'text', text: text.trimStart() })
         else
-          for (const one of text.match(word) ?? []) {
+          for (const piece of text.match(word) ?? []) {
             if (subscriber.closed) return
-            subscriber.next({ type: 'text', text: one })
+            subscriber.next({ type: 'text', text: piece })
           }
         finishReason = answer.finishReason
         completionTokens = piecesIn(text)

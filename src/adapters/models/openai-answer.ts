@@ -60,20 +60,20 @@ export type Count = (completion: string, calls: readonly ToolCall[]) => Promise<
 
 type AnswerOptions = {
   /** Joins texts that arrive together. */
-  whole?: boolean | undefined
-  /** Told a finish reason that is not known here. */
+  isBuffered?: boolean | undefined
+  /** Called with a finish reason that is not known here. */
   onUnknownReason?: ((reason: string) => void) | undefined
 }
 
-/** Tells the events of a model, from the data of its event stream. */
+/** Emits the events of a model, from the data of its event stream. */
 export const openAiAnswer = (
   subscriber: Subscriber<ModelEvent>,
   count: Count,
-  { whole = false, onUnknownReason }: AnswerOptions = {},
+  { isBuffered = false, onUnknownReason }: AnswerOptions = {},
 ): Hearer => {
   let text = ''
-  /** So much of the text was told. */
-  let told = 0
+  /** So much of the text was emitted. */
+  let emitted = 0
   let reason: string | undefined
   let refused = false
   let usage: Usage | null | undefined
@@ -83,22 +83,22 @@ export const openAiAnswer = (
   const same = sameButText(textAlone)
   const pieces = wellFormedPieces()
 
-  const tell = (): void => {
-    if (told === text.length) return
-    const piece = told === 0 ? text : text.slice(told)
-    told = text.length
+  const flush = (): void => {
+    if (emitted === text.length) return
+    const piece = emitted === 0 ? text : text.slice(emitted)
+    emitted = text.length
     subscriber.next({ type: 'text', text: piece })
   }
 
-  const tellPiece = (piece: string): void => {
+  const emitPiece = (piece: string): void => {
     if (piece === '') return
     text += piece
-    if (whole) return
-    told = text.length
+    if (isBuffered) return
+    emitted = text.length
     subscriber.next({ type: 'text', text: piece })
   }
 
-  const say = (content: string): void => tellPiece(pieces.next(content))
+  const say = (content: string): void => emitPiece(pieces.next(content))
 
   /** What a chunk adds: a message behind pieces repeats them. */
   const newIn = (chunk: HeardChunk): HeardChunk => {
@@ -154,9 +154,9 @@ export const openAiAnswer = (
     return calls ? 'tool_calls' : 'stop'
   }
 
-  const ended = (): void => {
-    tellPiece(pieces.rest())
-    tell()
+  const finish = (): void => {
+    emitPiece(pieces.rest())
+    flush()
     const end = finishReason()
     // Of an answer that was cut off, no call is known to be complete.
     const complete = end === 'tool_calls' ? (calls?.all() ?? []) : []
@@ -175,20 +175,20 @@ export const openAiAnswer = (
 
   return {
     data(line) {
-      const said = same.textOf(line)
-      if (said === undefined) heard(line)
-      else say(said)
+      const text = same.textOf(line)
+      if (text === undefined) heard(line)
+      else say(text)
     },
-    pause: tell,
+    pause: flush,
     complete() {
       try {
-        ended()
+        finish()
       } catch (error) {
         subscriber.error(error)
       }
     },
     error(error) {
-      tell()
+      flush()
       subscriber.error(error)
     },
   }

@@ -124,9 +124,9 @@ export const usualChunk = (chunk: unknown): HeardChunk | undefined => {
 
 /** Any chunk, also in an array; undefined: it is not in the protocol. */
 export const chunkIn = (value: unknown): HeardChunk | undefined => {
-  const found = openAiChunk.safeParse(Array.isArray(value) ? value[0] : value)
-  if (!found.success) return undefined
-  const { object, type, choices, usage, error } = found.data
+  const result = openAiChunk.safeParse(Array.isArray(value) ? value[0] : value)
+  if (!result.success) return undefined
+  const { object, type, choices, usage, error } = result.data
   const { delta, message, finish_reason: reason, error: itsError } = choices?.[0] ?? {}
   const { content: text, refusal, tool_calls: calls } = delta ?? message ?? {}
   return {

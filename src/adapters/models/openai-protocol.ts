@@ -28,21 +28,21 @@ const partOf = (part: ContentPart, file: File) => {
 
 /** Text and files in the order in which they were said. */
 const contentOf = (content: string, parts: readonly ContentPart[], file: File) => {
-  const said: unknown[] = []
+  const items: unknown[] = []
   let from = 0
   const say = (to: number) => {
     // Texts are kept joined by line breaks.
     const joined = from > 0 && content.charAt(from) === '\n' ? from + 1 : from
     const text = content.slice(joined, to)
-    if (text !== '') said.push({ type: 'text', text })
+    if (text !== '') items.push({ type: 'text', text })
     from = Math.max(from, to)
   }
   for (const part of parts) {
     say(part.at)
-    said.push(partOf(part, file))
+    items.push(partOf(part, file))
   }
   say(content.length)
-  return said
+  return items
 }
 
 const messageOf = (message: ChatMessage, file: File) => {

@@ -45,17 +45,17 @@ export const openAiModel = ({
     ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
   }
 
-  const call = (request: ModelRequest, whole?: boolean) =>
+  const call = (request: ModelRequest, isBuffered?: boolean) =>
     new Observable<ModelEvent>((subscriber) => {
       const { length, body } = requestBodyOf(request)
       const sized = length === undefined ? headers : { ...headers, 'content-length': `${length}` }
       const count = (text: string, calls: readonly ToolCall[]) => countedUsage(request, text, calls)
-      const hearer = openAiAnswer(subscriber, count, { whole, onUnknownReason })
+      const hearer = openAiAnswer(subscriber, count, { isBuffered, onUnknownReason })
       return eventStream(pool, { path, headers: sized, body }, { firstMs, idleMs }, hearer)
     })
 
   return {
-    stream: (request, whole) => call(request, whole).pipe(retried(patience)),
+    stream: (request, isBuffered) => call(request, isBuffered).pipe(retried(patience)),
     close: () => pool.destroy(),
   }
 }

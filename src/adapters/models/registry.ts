@@ -8,7 +8,7 @@ import {
 import { withCircuit } from './circuit.ts'
 import { openAiEmbedder } from './embeddings.ts'
 import { withFallback } from './fallback.ts'
-import { modalities as known, type Modalities, takenBy } from './modalities.ts'
+import { kindsOf, modalities as known, type Modalities } from './modalities.ts'
 import { offlineModel } from './offline.ts'
 import { type OpenAiOptions, openAiModel } from './openai.ts'
 import { prices as listed, type Prices, priceOf } from './prices.ts'
@@ -77,7 +77,9 @@ export const configuredModels = (config: ModelsConfig): ReadonlySet<string> => {
   const { fallbacks = [], prices = {}, modalities = {} } = config
   const byDefault = id && remotes.length > 0 ? [id] : []
   const named = [...byDefault, ...fallbacks, ...Object.keys(prices), ...Object.keys(modalities)]
-  const full = named.map((name) => split(name, provider)).map((one) => `${one.provider}/${one.id}`)
+  const full = named
+    .map((name) => split(name, provider))
+    .map((model) => `${model.provider}/${model.id}`)
   return new Set([offlineName, ...full.filter((name) => !name.endsWith('/*'))])
 }
 
@@ -90,9 +92,9 @@ export const embedderFrom = (config: ModelsConfig, name: string) => {
   const { provider, remotes } = providersOf(config)
   const wanted = split(name, provider)
   const full = `${wanted.provider}/${wanted.id}`
-  const found = remotes.findLast((remote) => remote.name === wanted.provider)
-  if (!found || !wanted.id) throw new ModelMisconfigured(`no provider is configured for ${full}`)
-  const { baseUrl, apiKey } = found
+  const match = remotes.findLast((remote) => remote.name === wanted.provider)
+  if (!match || !wanted.id) throw new ModelMisconfigured(`no provider is configured for ${full}`)
+  const { baseUrl, apiKey } = match
   return openAiEmbedder({
     ...config.transport,
     baseUrl,
@@ -139,24 +141,27 @@ export const modelsFrom = (config: ModelsConfig): ModelRegistry => {
       name: full,
       id: wanted.id,
       price: priceOf(table, full),
-      takes: takenBy(takes, full),
+      takes: kindsOf(takes, full),
     }
   }
   const alone = (name: string): ResolvedModel => {
-    const found = find(name)
-    if (!found) throw new ModelMisconfigured(`no model ${name} is configured`)
-    return found
+    const model = find(name)
+    if (!model) throw new ModelMisconfigured(`no model ${name} is configured`)
+    return model
   }
   const offered = [offlineName, ...new Set(remotes.map(({ name }) => `${name}/*`))].join(', ')
   const fallbacks = (config.fallbacks ?? []).map(alone)
 
-  const found = (name: string): ResolvedModel => {
+  const resolveWithFallback = (name: string): ResolvedModel => {
     const first = alone(name)
     const others = fallbacks.filter((other) => other.name !== first.name)
     if (first.name === offlineName || others.length === 0) return first
     return { ...first, model: withFallback(first, others) }
   }
-  const resolved = new LRUCache<string, ResolvedModel>({ max: mostResolved, memoMethod: found })
+  const resolved = new LRUCache<string, ResolvedModel>({
+    max: mostResolved,
+    memoMethod: resolveWithFallback,
+  })
 
   return {
     byDefault,

@@ -10,11 +10,11 @@ async function* inBase64({ read, bytes }: ContentPart): AsyncGenerator<string> {
   let size = 0
   for await (const piece of read()) {
     size += piece.length
-    const whole = rest.length > 0 ? Buffer.concat([rest, piece]) : Buffer.from(piece)
-    const even = whole.length - (whole.length % 3)
+    const joined = rest.length > 0 ? Buffer.concat([rest, piece]) : Buffer.from(piece)
+    const even = joined.length - (joined.length % 3)
     // The piece may be overwritten by the next.
-    rest = Buffer.from(whole.subarray(even))
-    if (even > 0) yield whole.toString('base64', 0, even)
+    rest = Buffer.from(joined.subarray(even))
+    if (even > 0) yield joined.toString('base64', 0, even)
   }
   if (rest.length > 0) yield rest.toString('base64')
   if (size !== bytes) throw new Error('a part of a message has not the size that was stored')
@@ -27,8 +27,8 @@ export type RequestBody = {
 }
 
 /**
- * JSON in which `file(part)` stands for a part's bytes in base64. They are read as they are sent, so
- * that they are never in memory as a whole; the length is known before.
+ * JSON in which `file(part)` stands for a part's bytes in base64. They are read as they are sent,
+ * so they are never all in memory; the length is known before.
  */
 export const requestBody = (
   build: (file: (part: ContentPart) => string) => unknown,
@@ -47,16 +47,16 @@ export const requestBody = (
   let at = 0
   // In the order in which they were asked for, which is that of the text.
   for (const [mark, part] of marks) {
-    const found = text.indexOf(mark, at)
-    pieces.push(text.slice(at, found), part)
-    at = found + mark.length
+    const place = text.indexOf(mark, at)
+    pieces.push(text.slice(at, place), part)
+    at = place + mark.length
   }
   pieces.push(text.slice(at))
   const lengths = pieces.map((piece) =>
     typeof piece === 'string' ? Buffer.byteLength(piece) : base64Length(piece.bytes),
   )
   return {
-    length: lengths.reduce((sum, one) => sum + one, 0),
+    length: lengths.reduce((sum, length) => sum + length, 0),
     async *body() {
       for (const piece of pieces)
         if (typeof piece === 'string') yield piece

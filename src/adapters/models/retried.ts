@@ -31,7 +31,7 @@ export const retried =
   }: Patience): MonoTypeOperatorFunction<T> =>
   (calls) =>
     new Observable((subscriber) => {
-      let begun = false
+      let hasOutput = false
       let failed = 0
 
       const late = setTimeout(
@@ -43,7 +43,7 @@ export const retried =
       /** How long to wait for another call after an error; undefined: there is none. */
       const pauseAfter = (error: unknown): number | undefined => {
         failed++
-        if (begun || failed > retries || !(error instanceof ModelUnavailable)) return undefined
+        if (hasOutput || failed > retries || !(error instanceof ModelUnavailable)) return undefined
         const usual = backOffMs * 2 ** (failed - 1) * (1 - random() / 2)
         const pause = error.retryAfterMs ?? usual
         return pause > longestPauseMs ? undefined : pause
@@ -52,7 +52,7 @@ export const retried =
       const call = (): void =>
         relayed(calls, subscriber, {
           next(value) {
-            begun = true
+            hasOutput = true
             subscriber.next(value)
           },
           error(error) {

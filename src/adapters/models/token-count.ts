@@ -65,7 +65,7 @@ export const countedUsage = async (
   const tokensIn = await tokenizer()
   const prompt = [
     ...messages.map(messageText),
-    ...[tools, format].flatMap((one) => (one ? [JSON.stringify(one)] : [])),
+    ...[tools, format].flatMap((value) => (value ? [JSON.stringify(value)] : [])),
   ]
   const files = messages.flatMap((message) => ('parts' in message ? (message.parts ?? []) : []))
   const fileTokens = files.reduce((sum, part) => sum + partTokens(part), 0)

@@ -47,8 +47,8 @@ export const mongoAnswers = ({ db }: Pick<Mongo, 'db'>, { isAlive }: Options): A
     }
     const { holder: before, at } = entry
     const answer = entry.answer ?? { $exists: false }
-    const taken = await answers.replaceOne({ _id: scope, holder: before, at, answer }, mine)
-    if (taken.matchedCount !== 1) return undefined
+    const result = await answers.replaceOne({ _id: scope, holder: before, at, answer }, mine)
+    if (result.matchedCount !== 1) return undefined
     return isKept ? { state: 'claimed', takenOver: true } : { state: 'claimed' }
   }
 

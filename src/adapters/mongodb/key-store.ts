@@ -48,8 +48,8 @@ export const mongoKeyStore = ({ db }: Pick<Mongo, 'db'>): KeyStore & KeyRecords 
 
     record: () =>
       reaching(async () => {
-        const found = await records.findOne({ _id: 'keys' }, { readConcern: 'majority' })
-        return found ? Buffer.from(found.record, 'base64') : undefined
+        const document = await records.findOne({ _id: 'keys' }, { readConcern: 'majority' })
+        return document ? Buffer.from(document.record, 'base64') : undefined
       }),
 
     replaceRecord: (from, to) =>
@@ -70,12 +70,12 @@ export const mongoKeyStore = ({ db }: Pick<Mongo, 'db'>): KeyStore & KeyRecords 
 
     list: (after, limit) =>
       reaching(async () => {
-        const found = await keys
+        const documents = await keys
           .find(after === undefined ? {} : { _id: { $gt: after } }, { readConcern: 'majority' })
           .sort({ _id: 1 })
           .limit(limit)
           .toArray()
-        return found.map((stored) => ({ name: stored._id, wrapped: read(stored) }))
+        return documents.map((stored) => ({ name: stored._id, wrapped: read(stored) }))
       }),
 
     rewrap: (changes) =>

@@ -49,8 +49,8 @@ export const mongoUndeliveredRuns = ({ db }: Pick<Mongo, 'db'>): UndeliveredRuns
         for (const { _id: runId, node, request: _, ...run } of identical) {
           if (node !== null) held.push({ runId, node })
           else {
-            const taken = await runs.updateOne({ _id: runId, ...nobody }, { $set: holder })
-            if (taken.matchedCount === 1) return { run: { runId, ...run } }
+            const result = await runs.updateOne({ _id: runId, ...nobody }, { $set: holder })
+            if (result.matchedCount === 1) return { run: { runId, ...run } }
           }
         }
         return { held }

@@ -1,6 +1,14 @@
 import type { Db, FindCursor } from 'mongodb'
 import type { Position } from '../../domain/event.ts'
-import type { Document, Find, Found, Generation, View, ViewSpec, Views } from '../../ports/views.ts'
+import type {
+  Document,
+  Find,
+  FindResult,
+  Generation,
+  View,
+  ViewSpec,
+  Views,
+} from '../../ports/views.ts'
 import { type SerialQueue, serialQueue } from '../../support/serial-queue.ts'
 import { declaredIndex } from '../declared-index.ts'
 import { requireStorable, sizeOf } from '../storable.ts'
@@ -26,7 +34,7 @@ const exists = async (db: Db, name: string): Promise<boolean> =>
 const readUpTo = async (
   cursor: FindCursor<StoredDocument>,
   bytes: number | undefined,
-): Promise<Omit<Found<Document>, 'total'>> => {
+): Promise<Omit<FindResult<Document>, 'total'>> => {
   if (bytes === undefined) return { items: (await cursor.toArray()).map(fromStored) }
   const items: Document[] = []
   let room = bytes
@@ -85,7 +93,7 @@ export const mongoViews = (mongo: Pick<Mongo, 'db'>): Views => {
     await serially(() => renamed(view))
   }
 
-  const find = async (spec: ViewSpec, query: Find): Promise<Found<Document>> => {
+  const find = async (spec: ViewSpec, query: Find): Promise<FindResult<Document>> => {
     const { index: name, equals, descending, skip = 0, limit } = query
     const index = declaredIndex(spec.indexes, name, equals)
     const filter = filterOf(index, query)
@@ -154,20 +162,20 @@ export const mongoViews = (mongo: Pick<Mongo, 'db'>): Views => {
     load: (view, ids, generation) =>
       reaching(async () => {
         specOf(view)
-        const found = collectionOf(nameOf(view, generation)).find({
+        const cursor = collectionOf(nameOf(view, generation)).find({
           _id: { $in: [...ids] },
           _live: true,
         })
-        return new Map((await found.toArray()).map((stored) => [stored._id, fromStored(stored)]))
+        return new Map((await cursor.toArray()).map((stored) => [stored._id, fromStored(stored)]))
       }),
 
     idsOf: (view, name, equals, generation) =>
       reaching(async () => {
         const index = declaredIndex(specOf(view).indexes, name, equals)
-        const found = collectionOf(nameOf(view, generation))
+        const cursor = collectionOf(nameOf(view, generation))
           .find(filterOf(index, { equals }))
           .project<{ _id: string }>({ _id: 1 })
-        return (await found.toArray()).map(({ _id }) => _id)
+        return (await cursor.toArray()).map(({ _id }) => _id)
       }),
 
     commit: (commits, generation) =>

@@ -29,7 +29,7 @@ export const addressRules = ({ allowHosts = [], isOpen = isPublic }: AddressOpti
 
   return {
     isTrusted,
-    /** Why an address may not be asked. A name may still turn out to be that of a private address. */
+    /** Why an address may not be requested. A name may still resolve to a private address. */
     faultOf(url: URL): string | undefined {
       if (!(url.protocol in ports)) return 'only http and https are spoken'
       if (url.username !== '' || url.password !== '')

@@ -23,11 +23,11 @@ const guardedLookup =
   (resolve: Resolve, isOpen: (address: string) => boolean): LookupFunction =>
   (hostname, { all }, callback) => {
     resolve(hostname)
-      .then((found) => {
-        const [first] = found
+      .then((addresses) => {
+        const [first] = addresses
         if (!first) throw new OutboundRefused('the host has no address')
-        if (!found.every(({ address }) => isOpen(address))) throw new OutboundRefused(notPublic)
-        if (all) callback(null, [...found])
+        if (!addresses.every(({ address }) => isOpen(address))) throw new OutboundRefused(notPublic)
+        if (all) callback(null, [...addresses])
         else callback(null, first.address, first.family)
       })
       .catch((error: Error) => callback(error, ''))
@@ -40,10 +40,10 @@ const guardedLookup =
 const nameServers = (): Resolve => {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 })
   return async (hostname) => {
-    const asked = [resolver.resolve4(hostname), resolver.resolve6(hostname)]
-    const found = await Promise.allSettled(asked)
-    return found
-      .flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+    const lookups = [resolver.resolve4(hostname), resolver.resolve6(hostname)]
+    const results = await Promise.allSettled(lookups)
+    return results
+      .flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
       .map((address) => ({ address, family: isIP(address) }))
   }
 }
@@ -79,8 +79,8 @@ export const guardedOutbound = (options: Options = {}): Outbound & { close(): Pr
       const url = new URL(address)
       const dispatcher = agentFor(url)
       try {
-        const asked = { ...init, redirect: 'manual', dispatcher } as Parameters<typeof fetch>[1]
-        return (await fetch(url, asked)) as unknown as Response
+        const options = { ...init, redirect: 'manual', dispatcher } as Parameters<typeof fetch>[1]
+        return (await fetch(url, options)) as unknown as Response
       } catch (error) {
         throw refusalIn(error) ?? error
       }

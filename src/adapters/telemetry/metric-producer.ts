@@ -5,7 +5,7 @@ import type { MetricData, MetricProducer } from '@opentelemetry/sdk-metrics'
 type Labels = Readonly<Partial<Record<string, string | number>>>
 
 /** A metric as the registry of `/metrics` gives it. */
-export type Told = {
+export type Metric = {
   name: string
   help: string
   type: string
@@ -15,7 +15,7 @@ export type Told = {
     metricName?: string | undefined
   }[]
 }
-export type MetricSource = () => Promise<readonly Told[]>
+export type MetricSource = () => Promise<readonly Metric[]>
 
 type Sdk = Pick<
   typeof import('@opentelemetry/sdk-metrics'),
@@ -26,24 +26,24 @@ type Uses = { resource: Resource; version: string; sdk: Sdk }
 const hrTime = (ms: number): HrTime => [Math.floor(ms / 1000), Math.round((ms % 1000) * 1e6)]
 
 /** The buckets of a histogram that counts cumulatively, as OTLP has them: each for itself. */
-const histograms = (values: Told['values']) => {
-  const found = new Map<
+const histograms = (values: Metric['values']) => {
+  const byLabels = new Map<
     string,
     { labels: Labels; bounds: number[]; upTo: number[]; sum: number; count: number }
   >()
   for (const { labels: all, metricName = '', value } of values) {
     const { le, ...labels } = all
     const key = JSON.stringify(labels)
-    const one = found.get(key) ?? { labels, bounds: [], upTo: [], sum: 0, count: 0 }
-    found.set(key, one)
-    if (metricName.endsWith('_sum')) one.sum = value
-    else if (metricName.endsWith('_count')) one.count = value
+    const histogram = byLabels.get(key) ?? { labels, bounds: [], upTo: [], sum: 0, count: 0 }
+    byLabels.set(key, histogram)
+    if (metricName.endsWith('_sum')) histogram.sum = value
+    else if (metricName.endsWith('_count')) histogram.count = value
     else if (le !== undefined && le !== '+Inf') {
-      one.bounds.push(Number(le))
-      one.upTo.push(value)
+      histogram.bounds.push(Number(le))
+      histogram.upTo.push(value)
     }
   }
-  return [...found.values()].map(({ labels, bounds, upTo, sum, count }) => ({
+  return [...byLabels.values()].map(({ labels, bounds, upTo, sum, count }) => ({
     labels,
     value: {
       buckets: {
@@ -62,7 +62,7 @@ export const producerOf = (source: MetricSource, { resource, version, sdk }: Use
   const began = Date.now()
   const startTime = hrTime(began)
 
-  const dataOf = ({ name, help, type, values }: Told): MetricData | undefined => {
+  const dataOf = ({ name, help, type, values }: Metric): MetricData | undefined => {
     const endTime = hrTime(Math.max(began, Date.now()))
     const descriptor = { name, description: help, unit: '', valueType: 1, advice: {} }
     const common = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE }
@@ -87,7 +87,7 @@ export const producerOf = (source: MetricSource, { resource, version, sdk }: Use
 
   return {
     async collect() {
-      const metrics = (await source()).flatMap((one) => dataOf(one) ?? [])
+      const metrics = (await source()).flatMap((metric) => dataOf(metric) ?? [])
       const scopeMetrics = [{ scope: { name: 'reprise', version }, metrics }]
       return { resourceMetrics: { resource, scopeMetrics }, errors: [] }
     },

@@ -8,7 +8,7 @@ export type OtlpOptions = {
   metrics: boolean
   texts: boolean
   version: string
-  /** What is told of the process, as of now. */
+  /** The process's metrics, as of now. */
   metricsNow: MetricSource
 }
 
@@ -47,8 +47,8 @@ export const otlpTelemetry = async (options: OtlpOptions) => {
     'service.name': 'reprise',
     'service.version': options.version,
   })
-  const told = resources.detectResources({ detectors: [resources.envDetector] })
-  const resource = ours.merge(told)
+  const detected = resources.detectResources({ detectors: [resources.envDetector] })
+  const resource = ours.merge(detected)
   const limit = process.env.OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT
   const provider = new trace.BasicTracerProvider({
     resource,
@@ -91,7 +91,7 @@ export const otlpTelemetry = async (options: OtlpOptions) => {
     )
   }
 
-  const begin: Telemetry['begin'] = (name, start: SpanStart = {}): Span => {
+  const beginSpan: Telemetry['begin'] = (name, start: SpanStart = {}): Span => {
     const { kind, parent, attributes } = start
     const span = tracer.startSpan(
       name,
@@ -117,12 +117,12 @@ export const otlpTelemetry = async (options: OtlpOptions) => {
   }
 
   return {
-    telemetry: { begin, texts: options.texts } satisfies Telemetry,
+    telemetry: { begin: beginSpan, texts: options.texts } satisfies Telemetry,
     /** Sends what waits, for a moment. */
     async close(): Promise<void> {
       const late = new Promise((resolve) => setTimeout(resolve, flushMs).unref())
-      const ended = Promise.allSettled([provider.shutdown(), meters.shutdown()])
-      await Promise.race([ended, late])
+      const completion = Promise.allSettled([provider.shutdown(), meters.shutdown()])
+      await Promise.race([completion, late])
     },
   }
 }

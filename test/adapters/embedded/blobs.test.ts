@@ -12,7 +12,7 @@ t.test('embedded blobs', async (t) => {
   })
 })
 
-t.test('what a crash left half written is gone after the next start', async (t) => {
+t.test('the next start removes a blob that a crash left half written', async (t) => {
   const path = t.testdir({ incoming: {} })
   await writeFile(join(path, 'incoming', 'half'), 'a document that never')
   await embeddedBlobs(path)

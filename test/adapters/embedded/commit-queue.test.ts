@@ -33,21 +33,21 @@ const held = () => {
       },
       ...options,
     })
-  const begun = async (count: number) => {
+  const awaitCommit = async (count: number) => {
     while (under.length < count) await new Promise(setImmediate)
     return under[count - 1]
   }
-  return { queue, batches, change, begun }
+  return { queue, batches, change, awaitCommit }
 }
 
-t.test('what comes while a commit is under way makes up the next', async (t) => {
-  const { batches, change, begun } = held()
+t.test('changes during a commit make up the next one', async (t) => {
+  const { batches, change, awaitCommit } = held()
   const first = [change('a'), change('b')]
-  const one = await begun(1)
+  const firstCommit = await awaitCommit(1)
   const second = [change('c'), change('d')]
-  one?.resolve()
+  firstCommit?.resolve()
   t.strictSame(await Promise.all(first), ['a', 'b'])
-  ;(await begun(2))?.resolve()
+  ;(await awaitCommit(2))?.resolve()
   t.strictSame(await Promise.all(second), ['c', 'd'])
   t.strictSame(batches, [
     ['a', 'b'],
@@ -55,8 +55,8 @@ t.test('what comes while a commit is under way makes up the next', async (t) => 
   ])
 })
 
-t.test('a change sees what those before it have written to the same', async (t) => {
-  const { batches, change, begun } = held()
+t.test('a change sees the writes of earlier changes to the same subject', async (t) => {
+  const { batches, change, awaitCommit } = held()
   const all = [
     change('a', { about: 'x' }),
     change('b', { about: 'y' }),
@@ -64,32 +64,32 @@ t.test('a change sees what those before it have written to the same', async (t) 
     change('d', { alone: true }),
     change('e'),
   ]
-  for (const n of [1, 2, 3, 4]) (await begun(n))?.resolve()
+  for (const n of [1, 2, 3, 4]) (await awaitCommit(n))?.resolve()
   await Promise.all(all)
   t.strictSame(batches, [['a', 'b'], ['c'], ['d'], ['e']])
 })
 
-t.test('one that has to read what its batch writes is prepared again for the next', async (t) => {
-  const { batches, change, begun } = held()
-  let asked = 0
+t.test('a change that reads a write of its batch is prepared again for the next', async (t) => {
+  const { batches, change, awaitCommit } = held()
+  let calls = 0
   const prepare = () => {
-    if (asked++ === 0) throw new NotYet()
+    if (calls++ === 0) throw new NotYet()
     return () => 'read'
   }
   const all = [change('a'), change('b', { prepare }), change('c')]
-  for (const n of [1, 2]) (await begun(n))?.resolve()
+  for (const n of [1, 2]) (await awaitCommit(n))?.resolve()
   t.strictSame(await Promise.all(all), ['a', 'read', 'c'])
   t.strictSame(batches, [['a'], ['c']])
 })
 
-t.test('of a commit that fails later nothing is stored, and what is owed goes next', async (t) => {
-  const { batches, change, begun } = held()
+t.test('a commit that fails stores nothing, and its owed changes go next', async (t) => {
+  const { batches, change, awaitCommit } = held()
   const refused = t.rejects(change('a'), { message: 'not stored: Error: full' })
   void change('key', { owed: true })
-  ;(await begun(1))?.reject(new Error('full'))
+  ;(await awaitCommit(1))?.reject(new Error('full'))
   await refused
   const next = change('b')
-  ;(await begun(2))?.resolve()
+  ;(await awaitCommit(2))?.resolve()
   await next
   t.strictSame(batches, [
     ['a', 'key'],
@@ -97,14 +97,14 @@ t.test('of a commit that fails later nothing is stored, and what is owed goes ne
   ])
 })
 
-t.test('draining stores what waits, also behind a commit under way', async (t) => {
-  const { queue, batches, change, begun } = held()
+t.test('draining stores waiting changes, also behind a commit under way', async (t) => {
+  const { queue, batches, change, awaitCommit } = held()
   const all = [change('a')]
-  const one = await begun(1)
+  const firstCommit = await awaitCommit(1)
   all.push(change('b'))
   const drained = queue.drain()
-  one?.resolve()
-  ;(await begun(2))?.resolve()
+  firstCommit?.resolve()
+  ;(await awaitCommit(2))?.resolve()
   await drained
   t.strictSame(await Promise.all(all), ['a', 'b'])
   t.strictSame(batches, [['a'], ['b']])

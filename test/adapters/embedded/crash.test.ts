@@ -85,7 +85,7 @@ t.test('a store has one process', async (t) => {
     const opened = await Promise.allSettled(
       Array.from({ length: 6 }, () => openLog({ path: fresh })),
     )
-    const logs = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    const logs = opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
     t.ok(logs.length <= 1)
     for (const log of logs) await log.close()
   })

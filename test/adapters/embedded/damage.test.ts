@@ -146,9 +146,9 @@ const onFullDisk = async (t: Test, pace: CommitPace) => {
   t.ok(await embeddedKeyStore(again).get('late'), 'a key that was handed out is stored')
 }
 
-for (const waits of [true, false])
+for (const isSynchronous of [true, false])
   t.test(
-    `a full disk, commits ${waits ? '' : 'not '}waited for`,
+    `a full disk, commits ${isSynchronous ? '' : 'not '}waited for`,
     { skip: !canLimit() && 'there is no prlimit here' },
-    (t) => onFullDisk(t, { waits: () => waits, took: () => undefined }),
+    (t) => onFullDisk(t, { waits: () => isSynchronous, took: () => undefined }),
   )

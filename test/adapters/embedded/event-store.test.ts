@@ -63,7 +63,7 @@ t.test('gaps are before each append', async (t) => {
   t.strictSame(positions, [7, 15, 16, 17, 25, 26])
 })
 
-t.test('what is followed is what is read, whatever was appended', async (t) => {
+t.test('a feed hands over the same events as a read, whatever was appended', async (t) => {
   const { store } = await opening(2)(t)
   const changing = { note: 'as it was', lines: ['one'] }
   const own = { ...noted('a').metadata, at: '2026-01-02T00:00:00.000Z' }
@@ -97,7 +97,7 @@ t.test('reads that end early leave nothing open in lmdb', async (t) => {
   }
 })
 
-t.test('what was decided here is handed over as it is read from the disk', async (t) => {
+t.test('a feed hands over decided events as they are read from the disk', async (t) => {
   const { store } = await opening(0)(t)
   const data = [
     ...sampled().map((type) => sample(type).data),
@@ -106,15 +106,19 @@ t.test('what was decided here is handed over as it is read from the disk', async
     { at: new Date(0), zero: -0 },
     { list: [undefined, Number.NaN] },
   ]
-  for (const one of data)
-    await store.append(streamName(), START, [noted('a'), { ...noted('b'), data: one }].map(decided))
+  for (const item of data)
+    await store.append(
+      streamName(),
+      START,
+      [noted('a'), { ...noted('b'), data: item }].map(decided),
+    )
   const { value } = await store.feed(START)[Symbol.asyncIterator]().next()
   const handed = value?.events.map(({ decided: _, ...event }: RecordedEvent) => event)
   t.same(handed, await gathered(store.history(START)))
   t.equal(handed?.length, 2 * data.length)
 })
 
-t.test('what was decided here is handed over as it is, and not copied', async (t) => {
+t.test('a feed hands over decided events without copying them', async (t) => {
   const { store } = await opening(0)(t)
   const event = decided(noted('a'))
   await store.append(streamName(), START, [event])

@@ -17,12 +17,12 @@ for (const [name, open] of Object.entries(folders)) {
     const path = t.testdir()
     await open(path)
     const own = readFileSync(join(path, 'format'), 'utf8')
-    for (const [found, writer] of [
+    for (const [format, writer] of [
       ['0', 'an earlier'],
       ['7', 'a later'],
     ] as const) {
-      writeFileSync(join(path, 'format'), found)
-      const message = `${path} is in format ${found}, written by ${writer} release; this one reads format ${own}. Nothing is damaged: start the release that wrote it, or use another DATA_DIR`
+      writeFileSync(join(path, 'format'), format)
+      const message = `${path} is in format ${format}, written by ${writer} release; this one reads format ${own}. Nothing is damaged: start the release that wrote it, or use another DATA_DIR`
       await t.rejects(open(path), { name: 'StoreFormat', message })
     }
     writeFileSync(join(path, 'format'), own)

@@ -98,16 +98,16 @@ t.test('a log that is left open and damaged is refused, or read as it was writte
     const damaged = new Set(log.damage().map(({ from }) => from))
     const read: RecordedEvent[] = []
     for (const { position } of events) {
-      const one = async function* () {
+      const positions = async function* () {
         yield [position]
       }
-      const found = await gathered(store.at(one())).catch((error) => {
+      const matches = await gathered(store.at(positions())).catch((error) => {
         t.type(error, StoreDamaged, `${seed}: ${how}`)
         return []
       })
-      read.push(...found)
+      read.push(...matches)
     }
-    const wrong = read.filter((one) => !t.strictSame(one, byPosition.get(one.position)))
+    const wrong = read.filter((event) => !t.strictSame(event, byPosition.get(event.position)))
     t.strictSame(wrong, [], `${seed}: ${how}: nothing else is read`)
     if (damaged.size === 0) {
       t.equal(read.length, events.length, `${seed}: ${how}: all is read`)
@@ -143,7 +143,7 @@ t.test('a damaged value in a log that was left open is named, and the log is ope
   await log.close()
 })
 
-t.test('a check that takes long goes on beside the start, and tells of damage', async (t) => {
+t.test('a long check continues beside the start, and reports damage', async (t) => {
   const { path, events } = await filled(t)
   leftOpen(path)
   const file = join(path, 'data.mdb')
@@ -219,9 +219,9 @@ t.test('views that are left open and damaged start empty, or are as they were', 
       t.equal(await views.checkpoint('notes'), START)
     } else {
       for (const { id, document } of notes) t.strictSame(await view.get(id), document, how)
-      const found = await view.find({ index: 'byKind', equals: ['kind-3'], limit: 500 })
-      t.equal(found.total, 240, `${seed}: ${how}`)
-      t.equal(found.items.length, 240, `${seed}: ${how}`)
+      const result = await view.find({ index: 'byKind', equals: ['kind-3'], limit: 500 })
+      t.equal(result.total, 240, `${seed}: ${how}`)
+      t.equal(result.items.length, 240, `${seed}: ${how}`)
     }
     await views.close()
     rmSync(copy, { recursive: true })

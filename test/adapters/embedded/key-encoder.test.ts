@@ -59,11 +59,11 @@ t.test('lmdb is given them where it wants them, with zeros behind', async (t) =>
 t.test('the bytes sort as their keys, and are read as them', async (t) => {
   const pair = fc.tuple(fc.uuid(), fc.nat(), fc.string({ unit: 'grapheme-ascii', minLength: 1 }))
   fc.assert(
-    fc.property(pair, pair, (one, other) => {
-      const bytes = bytesOf(one)
-      t.strictSame(keyEncoder.readKey(bytes, 0, bytes.length), one)
-      const order = Math.sign(compareKeys(one, other))
-      t.equal(Math.sign(Buffer.compare(bytes, bytesOf(other))), order)
+    fc.property(pair, pair, (left, right) => {
+      const bytes = bytesOf(left)
+      t.strictSame(keyEncoder.readKey(bytes, 0, bytes.length), left)
+      const order = Math.sign(compareKeys(left, right))
+      t.equal(Math.sign(Buffer.compare(bytes, bytesOf(right))), order)
     }),
   )
 })

@@ -31,7 +31,7 @@ t.test('a follower reads what the store has, as far as it was told', async (t) =
     return store.append(stream, 'any', events)
   }
   for (let n = 0; n < 30; n++) await append(`b-${n % 7}`, 100)
-  const told = await store.head()
+  const head = await store.head()
   await keys.create('session:a', Buffer.from('wrapped'))
   await store.append('b-1', 'any', [thingPut('later')])
 
@@ -42,11 +42,11 @@ t.test('a follower reads what the store has, as far as it was told', async (t) =
     close,
   } = logFollower({
     path,
-    head: told,
+    head,
     onDamage: (damage) => t.fail(JSON.stringify(damage)),
   })
-  t.equal(await events.head(), told)
-  const history = await all(store.history(START, told))
+  t.equal(await events.head(), head)
+  const history = await all(store.history(START, head))
   t.strictSame(await all(events.history(START)), history)
   t.strictSame(await all(events.read('b-3')), await all(store.read('b-3')))
   const some = history.filter((_, n) => n % 300 === 1).map(({ position }) => position)
@@ -58,7 +58,7 @@ t.test('a follower reads what the store has, as far as it was told', async (t) =
   t.equal(await known.get('session:b'), undefined)
 
   const ending = new AbortController()
-  const feed = events.feed(told, ending.signal)[Symbol.asyncIterator]()
+  const feed = events.feed(head, ending.signal)[Symbol.asyncIterator]()
   const next = feed.next()
   announce(await store.head())
   t.match((await next).value, { events: [{ type: 'ThingPut', data: { thing: 'later' } }] })

@@ -15,22 +15,22 @@ t.test('the last part of a key is read as the whole key has it', async (t) => {
   fc.assert(
     fc.property(fc.array(part, { minLength: 1, maxLength: 5 }), id, (parts, id) => {
       const bytes = toBufferKey([...parts, id] as Key)
-      const whole = readStored(bytes, 0, bytes.length) as Key[]
+      const key = readStored(bytes, 0, bytes.length) as Key[]
       function* read() {
         yield readStored(bytes, 0, bytes.length)
       }
-      t.strictSame([...lastPartsOf(read())], [String(whole.at(-1))])
-      t.strictSame(readStored(bytes, 0, bytes.length), whole, 'then keys are whole again')
+      t.strictSame([...lastPartsOf(read())], [String(key.at(-1))])
+      t.strictSame(readStored(bytes, 0, bytes.length), key, 'then keys are whole again')
     }),
     { numRuns: 5_000 },
   )
 })
 
 t.test('bytes that are no key are named so, whatever they are', (t) => {
-  const kept = [62, 1_000_000, 2 ** 40].map((position) => toBufferKey(position))
+  const positionKeys = [62, 1_000_000, 2 ** 40].map((position) => toBufferKey(position))
   const streams = toBufferKey(['018f3f5e-chat_session-018f', 7] as Key)
   let refused = 0
-  for (const bytes of [...kept, streams])
+  for (const bytes of [...positionKeys, streams])
     for (let at = 0; at < bytes.length; at++)
       for (let byte = 0; byte < 256; byte++) {
         const damaged = Buffer.concat([bytes, Buffer.alloc(8, 0x31)])

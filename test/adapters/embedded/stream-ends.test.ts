@@ -6,7 +6,7 @@ import { streamEnds } from '../../../src/adapters/embedded/stream-ends.ts'
 const onDisk = (stored: ReadonlyMap<string, number>) => {
   const looked: string[] = []
   const names = [...stored.keys()].toSorted()
-  const ends = streamEnds({
+  const lastRevisions = streamEnds({
     revision(stream) {
       looked.push(stream)
       return stored.get(idFirst(stream)) ?? -1
@@ -16,33 +16,33 @@ const onDisk = (stored: ReadonlyMap<string, number>) => {
       before: names.find((name) => name > idFirst(stream)),
     }),
   })
-  return { ends, looked }
+  return { lastRevisions, looked }
 }
 
 t.test('of new streams whose ids begin with their time only the first is looked up', async (t) => {
-  const { ends, looked } = onDisk(new Map([['018_note-org', 4]]))
+  const { lastRevisions, looked } = onDisk(new Map([['018_note-org', 4]]))
   for (const id of ['019', '01a', '01b']) {
-    t.equal(ends.of(`note-org_${id}`), -1)
-    ends.written(`note-org_${id}`, 0)
+    t.equal(lastRevisions.of(`note-org_${id}`), -1)
+    lastRevisions.written(`note-org_${id}`, 0)
   }
-  t.equal(ends.of('note-org_01a'), 0)
+  t.equal(lastRevisions.of('note-org_01a'), 0)
   t.strictSame(looked, ['note-org_019'])
 })
 
 t.test('a stream beside others is looked up', async (t) => {
-  const { ends, looked } = onDisk(
+  const { lastRevisions, looked } = onDisk(
     new Map([
       ['018_note-org', 4],
       ['zebra_note-org', 2],
     ]),
   )
-  t.equal(ends.of('note-org_019'), -1)
-  ends.written('note-org_019', 0)
-  t.equal(ends.of('note-org_018'), 4)
-  t.equal(ends.of('note-org_0180'), -1, 'before the newest')
-  t.equal(ends.of('note-org_zebra'), 2)
-  t.equal(ends.of('note-org_zoo'), -1, 'behind another')
-  t.equal(ends.of('note-org_ž'), -1, 'a name that sorts otherwise as a key')
+  t.equal(lastRevisions.of('note-org_019'), -1)
+  lastRevisions.written('note-org_019', 0)
+  t.equal(lastRevisions.of('note-org_018'), 4)
+  t.equal(lastRevisions.of('note-org_0180'), -1, 'before the newest')
+  t.equal(lastRevisions.of('note-org_zebra'), 2)
+  t.equal(lastRevisions.of('note-org_zoo'), -1, 'behind another')
+  t.equal(lastRevisions.of('note-org_ž'), -1, 'a name that sorts otherwise as a key')
   t.strictSame(looked, [
     'note-org_019',
     'note-org_018',
@@ -51,15 +51,15 @@ t.test('a stream beside others is looked up', async (t) => {
     'note-org_zoo',
     'note-org_ž',
   ])
-  ends.clear()
-  t.equal(ends.of('note-org_01b'), -1)
+  lastRevisions.clear()
+  t.equal(lastRevisions.of('note-org_01b'), -1)
   t.equal(looked.length, 7, 'after a commit that failed, nothing is known')
 })
 
 t.test('of more streams than are kept, the latest are', async (t) => {
-  const { ends } = onDisk(new Map())
-  for (let n = 0; n < 30_000; n++) ends.set(`note-${n}`, n)
-  t.ok(ends.has('note-29999'))
-  t.ok(ends.has('note-20000'))
-  t.notOk(ends.has('note-9'))
+  const { lastRevisions } = onDisk(new Map())
+  for (let n = 0; n < 30_000; n++) lastRevisions.set(`note-${n}`, n)
+  t.ok(lastRevisions.has('note-29999'))
+  t.ok(lastRevisions.has('note-20000'))
+  t.notOk(lastRevisions.has('note-9'))
 })

@@ -51,7 +51,7 @@ t.test('fewer are kept where they are large', async (t) => {
   t.equal(filled(10, 1).positions(19), undefined, 'none where one is too large')
 })
 
-t.test('what all have read is dropped', async (t) => {
+t.test('drops records that all feeds have read', async (t) => {
   const { tail, positions } = filled(10)
   tail.passed(7)
   t.equal(positions(6), undefined)
@@ -68,9 +68,9 @@ t.test('a record that is dropped is held no longer', async (t) => {
   const tail = recentTail(Number.POSITIVE_INFINITY)
   const refs: WeakRef<NewRecord>[] = []
   for (let n = 0; n < 600; n++) {
-    const one = record(n)
-    refs.push(new WeakRef(one))
-    tail.push(one)
+    const entry = record(n)
+    refs.push(new WeakRef(entry))
+    tail.push(entry)
   }
   // What a WeakRef was asked for or made of is held until the end of the job.
   await setImmediate()

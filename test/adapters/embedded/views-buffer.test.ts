@@ -65,8 +65,8 @@ const opened = async (t: Test) => {
       fault = undefined
     },
     take(table: typeof tallies, n: number, count = many, bytes = 100) {
-      const changes = Array.from({ length: count }, (_, one) => ({
-        id: `slot ${one}`,
+      const changes = Array.from({ length: count }, (_, index) => ({
+        id: `slot ${index}`,
         document: { group: 'all', n },
       }))
       buffer.take(table, { changes, position: at(n) }, bytes)
@@ -88,8 +88,8 @@ t.test('a large write takes many turns of the event loop, a few puts in each', a
   const waiting = new Set<typeof tallies>()
   const waitFor = async (table: typeof tallies) => {
     waiting.add(table)
-    for (let written = buffer.written(table); written; written = buffer.written(table))
-      await written
+    for (let write = buffer.ensureWritten(table); write; write = buffer.ensureWritten(table))
+      await write
     waiting.delete(table)
   }
   void waitFor(tallies)
@@ -115,7 +115,7 @@ t.test('a large write takes many turns of the event loop, a few puts in each', a
   await close()
 })
 
-t.test('what nobody waits for leaves the loop to others in between', async (t) => {
+t.test('a write without a waiting caller leaves the loop to others in between', async (t) => {
   const { buffer, tallies, take, putsOf, stored, close } = await opened(t)
   mock.timers.enable({ apis: ['setTimeout'] })
   const someTurns = async () => {
@@ -132,9 +132,9 @@ t.test('what nobody waits for leaves the loop to others in between', async (t) =
   mock.timers.tick(8)
   const second = await someTurns()
   t.ok(second > first && second <= 2 * first, `${second} puts`)
-  const waits = buffer.written(tallies)
+  const write = buffer.ensureWritten(tallies)
   t.ok((await someTurns()) > 2 * second, 'more at once where somebody waits')
-  await waits
+  await write
   t.equal(stored(tallies), 1)
   mock.timers.reset()
   await close()
@@ -204,7 +204,7 @@ t.test('a write that fails in the middle leaves nothing, and all of it waits aga
   buffer.write()
   take(tallies, 2)
   failAt(700, new Error('no room'))
-  const first = buffer.written(tallies)
+  const first = buffer.ensureWritten(tallies)
   await setImmediate()
   take(tallies, 3, 5)
   await t.rejects(Promise.resolve(first), StoreUnavailable)
@@ -230,14 +230,14 @@ t.test('damage that a write meets is told, also where nobody waits for it', asyn
   await close()
 })
 
-t.test('what is given up in the middle is not written', async (t) => {
+t.test('a discarded write is not committed', async (t) => {
   const { buffer, tallies, take, stored, putsOf, close } = await opened(t)
   take(tallies, 1)
-  const waits = buffer.written(tallies)
+  const write = buffer.ensureWritten(tallies)
   await setImmediate()
   t.ok(putsOf() > 0)
   buffer.discard()
-  await waits
+  await write
   t.equal(stored(tallies), START)
   t.equal(buffer.current(tallies, 'slot 1'), undefined)
   await close()
@@ -245,7 +245,8 @@ t.test('what is given up in the middle is not written', async (t) => {
 
 /** Whatever waits of a table is written, as far as the disk allows. */
 const settled = async ({ buffer }: Awaited<ReturnType<typeof opened>>, table: Table) => {
-  for (let written = buffer.written(table); written; written = buffer.written(table)) await written
+  for (let write = buffer.ensureWritten(table); write; write = buffer.ensureWritten(table))
+    await write
 }
 
 for (const count of [10, many])
@@ -279,27 +280,24 @@ for (const count of [10, many])
     },
   )
 
-t.test(
-  'what a full disk holds up is committed after a while, without another commit',
-  async (t) => {
-    const scene = await opened(t)
-    const { disk, tallies, take, total, close } = scene
-    mock.timers.enable({ apis: ['setTimeout'] })
-    disk.isFull = true
-    take(tallies, 1, 10)
-    await settled(scene, tallies)
-    mock.timers.tick(1_000)
-    for (let turns = 0; turns < 5; turns++) await setImmediate()
-    t.equal(disk.commits, 0)
-    disk.isFull = false
-    mock.timers.tick(1_000)
-    for (let turns = 0; turns < 5; turns++) await setImmediate()
-    t.equal(disk.commits, 1)
-    t.equal(total(tallies), 10)
-    mock.timers.reset()
-    await close()
-  },
-)
+t.test('a write held up by a full disk is committed later without another commit', async (t) => {
+  const scene = await opened(t)
+  const { disk, tallies, take, total, close } = scene
+  mock.timers.enable({ apis: ['setTimeout'] })
+  disk.isFull = true
+  take(tallies, 1, 10)
+  await settled(scene, tallies)
+  mock.timers.tick(1_000)
+  for (let turns = 0; turns < 5; turns++) await setImmediate()
+  t.equal(disk.commits, 0)
+  disk.isFull = false
+  mock.timers.tick(1_000)
+  for (let turns = 0; turns < 5; turns++) await setImmediate()
+  t.equal(disk.commits, 1)
+  t.equal(total(tallies), 10)
+  mock.timers.reset()
+  await close()
+})
 
 t.test('a failed commit is abandoned and does not end the process', async (t) => {
   const env = await openViewsEnv({ path: join(t.testdir(), 'views') })

@@ -47,8 +47,8 @@ t.test('while much more is to come, a document is written once for many commits'
   const stored = env.root.openDB<unknown, Key>({ name: 'views' })
   const entries = () => (stored.getStats() as { entryCount: number }).entryCount
   const commit = (n: number, count: number, more: boolean) => {
-    const changes = Array.from({ length: count }, (_, one) => ({
-      id: `${one}`,
+    const changes = Array.from({ length: count }, (_, index) => ({
+      id: `${index}`,
       document: { group: 'all', n },
     }))
     return views.commit([{ view: 'tallies', changes, position: at(n) }], 'live', more)
@@ -57,8 +57,8 @@ t.test('while much more is to come, a document is written once for many commits'
   for (let n = 0; n < 10; n++) await commit(n, 10_000, true)
   t.equal(entries(), before, 'as long as they are not too many')
   await commit(10, 33_000, true)
-  const written = entries() - before
-  t.equal(written, 2 * 33_000 + 2, 'documents, index entries, a count and a checkpoint')
+  const entryCount = entries() - before
+  t.equal(entryCount, 2 * 33_000 + 2, 'documents, index entries, a count and a checkpoint')
   await commit(11, 5_000, true)
   await commit(12, 5_000, false)
   t.equal(await views.checkpoint('tallies'), 12)
@@ -78,9 +78,9 @@ t.test(
     /** How many entries a commit of so many documents adds, from an id on. */
     const added = async (first: number, count: number, groupOf: (id: number) => string) => {
       const before = entries()
-      const changes = Array.from({ length: count }, (_, one) => ({
-        id: `${1_000_000 + first + one}`,
-        document: { group: groupOf(first + one), n },
+      const changes = Array.from({ length: count }, (_, index) => ({
+        id: `${1_000_000 + first + index}`,
+        document: { group: groupOf(first + index), n },
       }))
       await views.commit([{ view: 'tallies', changes, position: at(n++) }], 'live', true)
       return entries() - before
@@ -98,7 +98,7 @@ t.test(
   },
 )
 
-t.test('what waits is bounded by its bytes; what is written waits no more', async (t) => {
+t.test('waiting documents are bounded by their bytes, which a write frees', async (t) => {
   const env = await openViewsEnv({ path: join(t.testdir(), 'views') })
   const views = embeddedViews(env)
   for (const name of ['tallies', 'others']) await views.view({ ...foldingSpec, name })
@@ -173,9 +173,9 @@ t.test('kill -9 leaves whole commits, in documents, indexes, counts and checkpoi
         for (const { document } of batch)
           groups.set(document.group, [...(groups.get(document.group) ?? []), document])
       for (const [group, documents] of groups) {
-        const found = await view.find({ index: 'by_group', equals: [`${group}`], limit: 5_000 })
+        const result = await view.find({ index: 'by_group', equals: [`${group}`], limit: 5_000 })
         const byN = documents.toSorted((a, b) => Number(a.n) - Number(b.n))
-        t.strictSame(found, { items: byN, total: documents.length })
+        t.strictSame(result, { items: byN, total: documents.length })
       }
     }
     await views.close()
@@ -225,9 +225,9 @@ const reopened = async (path: string, boot: string) => {
 }
 
 t.test('views are trusted after a clean end, and after a kill on the same machine', async (t) => {
-  const kept = { checkpoint: 5, startedEmpty: undefined }
-  t.strictSame(await reopened(await left(t, 'closed'), 'second'), kept)
-  t.strictSame(await reopened(await left(t, 'open'), 'first'), kept)
+  const expected = { checkpoint: 5, startedEmpty: undefined }
+  t.strictSame(await reopened(await left(t, 'closed'), 'second'), expected)
+  t.strictSame(await reopened(await left(t, 'open'), 'first'), expected)
 })
 
 t.test('views that a power cut may have damaged start empty', async (t) => {
@@ -260,7 +260,7 @@ t.test('views that are not what was left start empty', async (t) => {
   }
 })
 
-t.test('what a rebuild replaced is removed, also after a restart', async (t) => {
+t.test('the tables that a rebuild replaced are removed, also after a restart', async (t) => {
   const path = join(t.testdir(), 'views')
   const document = { text: 'x'.repeat(500) }
   const changes = Array.from({ length: 3_000 }, (_, n) => ({ id: `note ${n}`, document }))
@@ -315,11 +315,11 @@ t.test('whatever is damaged, closed or open: the file is dropped and nothing els
       if (when === 'open') how = harm()
       for (let n = 0; n < 600; n += 7) {
         const id = `note ${n}`
-        const found = await view.get(id).catch((error) => {
+        const before = await view.get(id).catch((error) => {
           t.type(error, StoreUnavailable, `${seed}: ${how}`)
           return undefined
         })
-        if (found) t.strictSame(Object.keys(found), ['text'])
+        if (before) t.strictSame(Object.keys(before), ['text'])
         const document = { text: `new ${n}` }
         const commit = { view: 'notes', changes: [{ id, document }], position: at(10 + n) }
         await views.commit([commit]).catch((error) => t.type(error, StoreUnavailable))
@@ -337,21 +337,21 @@ t.test('damage while it is open: not shown until it is folded again', async (t) 
   await views.commit([{ view: 'notes', changes, position: at(5) }])
   await views.close()
   const again = embeddedViews(await openViewsEnv({ path }))
-  const shown = await again.view<Document>(spec)
+  const view = await again.view<Document>(spec)
   const renewed = new Promise((resolve) => again.onRenewed(resolve))
   await setImmediate()
   t.ok(flipText(join(path, 'data.mdb'), 'x'.repeat(5_000)))
-  await t.rejects(shown.get('one'), StoreUnavailable)
+  await t.rejects(view.get('one'), StoreUnavailable)
   t.match(await renewed, { message: 'a value of the views is damaged' })
   t.strictSame(again.damage(), [{ store: 'read_models', what: 'notes' }])
   const standing = async () => again.checkpoint('notes').catch(() => undefined)
   for (let n = 0; n < 1_000 && (await standing()) === undefined; n++) await setImmediate()
   t.equal(await standing(), -1, 'to be folded from the start')
-  await t.rejects(shown.find({ index: 'all', equals: [], limit: 1 }), StoreUnavailable)
+  await t.rejects(view.find({ index: 'all', equals: [], limit: 1 }), StoreUnavailable)
   await again.commit([{ view: 'notes', changes: [], position: at(4) }])
-  await t.rejects(shown.get('one'), StoreUnavailable, 'still behind')
+  await t.rejects(view.get('one'), StoreUnavailable, 'still behind')
   await again.commit([{ view: 'notes', changes, position: at(5) }])
-  t.strictSame(await shown.get('one'), changes[0]?.document)
+  t.strictSame(await view.get('one'), changes[0]?.document)
   t.strictSame(again.damage(), [])
   await again.close()
 })

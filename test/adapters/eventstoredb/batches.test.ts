@@ -39,13 +39,13 @@ t.test('everything comes, in order, as much at once as is there', async (t) => {
 t.test('a reader who leaves cancels the call, and what it still holds runs out', async (t) => {
   const call = numbers(1_000)
   const { source, cancel, cancelled } = client(call)
-  const ended = finished(call)
+  const completion = finished(call)
   for await (const [first] of batches<number>(source, cancel, open)) {
     t.equal(first, 0)
     break
   }
   t.equal(cancelled(), 1)
-  await t.resolves(ended)
+  await t.resolves(completion)
 })
 
 t.test('a failure comes after what was received before it', async (t) => {

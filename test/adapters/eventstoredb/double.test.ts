@@ -54,9 +54,14 @@ t.test('appends', async (t) => {
   t.match(first, { success: true, nextExpectedRevision: 1n })
   const stored = await all(client.readStream('s-1'))
   t.equal(stored.length, 2)
-  const [one, two] = stored.map(({ event }) => event?.position as Position)
-  t.strictSame(first.position, two, 'the position is that of the last event')
-  t.ok(one && two && one.commit < two.commit && one.commit === one.prepare)
+  const [firstPosition, secondPosition] = stored.map(({ event }) => event?.position as Position)
+  t.strictSame(first.position, secondPosition, 'the position is that of the last event')
+  t.ok(
+    firstPosition &&
+      secondPosition &&
+      firstPosition.commit < secondPosition.commit &&
+      firstPosition.commit === firstPosition.prepare,
+  )
   await client.appendToStream('s-1', event('c'), { expectedRevision: 1n })
   for (const expectedRevision of [NO_STREAM, ANY] as const)
     t.strictSame(

@@ -48,7 +48,7 @@ t.test('the events of the server itself are not seen', async (t) => {
   await feed.return?.()
 })
 
-t.test('what cannot be sent is refused before', async (t) => {
+t.test('refuses data that cannot be sent without calling the server', async (t) => {
   const store = eventStoreDbEventStore({ url: 'esdb://127.0.0.1:1?tls=false' })
   t.teardown(() => store.close())
   const circular: Record<string, unknown> = {}

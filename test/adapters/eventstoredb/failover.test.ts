@@ -6,30 +6,30 @@ import { eventStoreDbCluster } from '../../support/eventstoredb-double/cluster.t
 import { eventually } from '../../support/eventually.ts'
 import { eventsOf, gathered, noted, streamName } from '../../support/noted.ts'
 
-const opened = async (t: Test, waits: { patienceMs?: number; silenceMs?: number } = {}) => {
+const opened = async (t: Test, timeouts: { patienceMs?: number; silenceMs?: number } = {}) => {
   const cluster = await eventStoreDbCluster()
   const drops: Error[] = []
-  const said = new EventEmitter()
+  const signals = new EventEmitter()
   const store = eventStoreDbEventStore({
     url: cluster.url,
     silenceMs: 50,
-    ...waits,
+    ...timeouts,
     onDropped: (error) => {
       drops.push(error)
-      said.emit('dropped')
+      signals.emit('dropped')
     },
   })
   t.teardown(async () => {
     await store.close()
     cluster.stop()
   })
-  return { cluster, store, drops, said }
+  return { cluster, store, drops, signals }
 }
 
 /** Writers that append one event after the other until they are told to stop. */
 const load = (store: EventStore, writers: number) => {
   const acknowledged = new Set<string>()
-  const said = new EventEmitter()
+  const signals = new EventEmitter()
   let over = false
   const writing = Promise.all(
     Array.from({ length: writers }, async () => {
@@ -38,7 +38,7 @@ const load = (store: EventStore, writers: number) => {
         const event = noted(`${n}`)
         await store.append(stream, n, [event])
         acknowledged.add(event.id)
-        said.emit('acknowledged')
+        signals.emit('acknowledged')
       }
     }),
   )
@@ -48,7 +48,7 @@ const load = (store: EventStore, writers: number) => {
     more: async (count: number) => {
       const end = acknowledged.size + count
       const failed = writing.then(() => undefined)
-      while (acknowledged.size < end) await Promise.race([once(said, 'acknowledged'), failed])
+      while (acknowledged.size < end) await Promise.race([once(signals, 'acknowledged'), failed])
     },
     stop: async () => {
       over = true
@@ -104,7 +104,7 @@ t.test('a leader dies with what it had not committed', async (t) => {
 })
 
 t.test('all nodes are away for longer than the client looks for one', async (t) => {
-  const { cluster, store, drops, said } = await opened(t)
+  const { cluster, store, drops, signals } = await opened(t)
   const stream = streamName()
   await store.append(stream, START, [noted('a')])
   const feed = eventsOf(store.feed(START))
@@ -116,7 +116,7 @@ t.test('all nodes are away for longer than the client looks for one', async (t) 
     store.append(streamName(), 'any', [noted('c')]),
   ]
   const reading = gathered(store.read(stream))
-  while (!/Failed to discover/.test(drops.at(-1)?.message ?? '')) await once(said, 'dropped')
+  while (!/Failed to discover/.test(drops.at(-1)?.message ?? '')) await once(signals, 'dropped')
   await cluster.revive()
   cluster.electLeader()
   t.strictSame(

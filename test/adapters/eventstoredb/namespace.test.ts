@@ -11,19 +11,19 @@ type Opening = { neighbours?: boolean; namespaces?: string[] }
 
 const opened = async (t: Test, { neighbours = false, namespaces = ['reprise'] }: Opening = {}) => {
   const double = await eventStoreDbDouble({ neighbours })
-  const told: ForeignEvent[] = []
+  const foreignEvents: ForeignEvent[] = []
   const stores = namespaces.map((namespace) =>
     eventStoreDbEventStore({
       url: double.url,
       namespace,
-      onForeign: (event) => told.push(event),
+      onForeign: (event) => foreignEvents.push(event),
     }),
   )
   t.teardown(async () => {
     for (const store of stores) await store.close()
     double.stop()
   })
-  return { double, told, stores, store: stores[0] as EventStore }
+  return { double, foreignEvents, stores, store: stores[0] as EventStore }
 }
 
 /** An event as another application might write it, unless it is given otherwise. */
@@ -61,7 +61,7 @@ t.test('the names of streams on the server begin with the namespace', async (t) 
 })
 
 t.test('two installations and other applications share a server', async (t) => {
-  const { double, told, stores } = await opened(t, {
+  const { double, foreignEvents, stores } = await opened(t, {
     neighbours: true,
     namespaces: ['acme', 'acme2'],
   })
@@ -79,11 +79,11 @@ t.test('two installations and other applications share a server', async (t) => {
     if (feed) t.strictSame(await next(feed, 40), own, 'feed')
     await feed?.return?.()
   }
-  t.strictSame(told, [], 'which are not foreign, being elsewhere')
+  t.strictSame(foreignEvents, [], 'which are not foreign, being elsewhere')
 })
 
-t.test('foreign events in the namespace are passed over, and told of once', async (t) => {
-  const { double, told, store } = await opened(t)
+t.test('foreign events in the namespace are skipped, and reported once', async (t) => {
+  const { double, foreignEvents, store } = await opened(t)
   await store.append('note-org-1_1', START, [noted('a')])
   await double.write('reprise.note-org-1_1', [
     foreign({ contentType: 'application/octet-stream', data: '\u0000\u0001' }),
@@ -101,10 +101,10 @@ t.test('foreign events in the namespace are passed over, and told of once', asyn
     await feed.return?.()
   }
   t.strictSame(
-    told.map(({ stream, revision }) => `${revision}@${stream}`),
+    foreignEvents.map(({ stream, revision }) => `${revision}@${stream}`),
     [1, 2, 3, 4].map((n) => `${n}@reprise.note-org-1_1`).concat('0@reprise.orders-1'),
   )
-  t.match(told[0], { type: 'Noted' })
+  t.match(foreignEvents[0], { type: 'Noted' })
 })
 
 t.test('a quiet installation beside a busy application', async (t) => {
@@ -137,20 +137,20 @@ t.test('a feed beside a busy application says how far it is, and goes on from th
   const first = await store.append(streamName(), START, [noted('a')])
   const feed = store.feed(START)[Symbol.asyncIterator]()
   t.match(await feed.next(), { value: { position: first.position } })
-  let told: LogBatch | undefined
-  const telling = feed.next().then(({ value }) => {
-    told = value
+  let batch: LogBatch | undefined
+  const nextBatch = feed.next().then(({ value }) => {
+    batch = value
   })
   await eventually(async () => {
     await double.write(
       'orders-1',
       Array.from({ length: 1_000 }, () => foreign()),
     )
-    return told
+    return batch
   })
-  await telling
-  t.strictSame(told?.events, [])
-  const position = told?.position ?? START
+  await nextBatch
+  t.strictSame(batch?.events, [])
+  const position = batch?.position ?? START
   t.ok(position > first.position)
   await store.append(streamName(), START, [noted('b')])
   t.strictSame(notes((await feed.next()).value.events), ['b'])

@@ -11,23 +11,23 @@ import { eventStoreDbDouble } from '../../support/eventstoredb-double/double.ts'
 import { eventually } from '../../support/eventually.ts'
 import { eventsOf, gathered, noted, streamName } from '../../support/noted.ts'
 
-const opened = async (t: Test, waits: { patienceMs?: number; silenceMs?: number } = {}) => {
+const opened = async (t: Test, timeouts: { patienceMs?: number; silenceMs?: number } = {}) => {
   const double = await eventStoreDbDouble()
   const drops: Error[] = []
-  const said = new EventEmitter()
+  const signals = new EventEmitter()
   const store = eventStoreDbEventStore({
     url: double.url,
-    ...waits,
+    ...timeouts,
     onDropped: (error) => {
       drops.push(error)
-      said.emit('dropped')
+      signals.emit('dropped')
     },
   })
   t.teardown(async () => {
     await store.close()
     double.stop()
   })
-  return { double, store, drops, nextDrop: () => once(said, 'dropped') }
+  return { double, store, drops, nextDrop: () => once(signals, 'dropped') }
 }
 
 /** What is away for long is said to be away soon. */

@@ -172,7 +172,7 @@ const someCall = fc.record({ id: fc.uuid(), name: fc.constantFrom('a', 'b'), arg
 
 const assembled = (pieces: readonly CallPiece[]) => {
   const calls = callAssembly()
-  for (const one of pieces) calls.add(one, 0)
+  for (const piece of pieces) calls.add(piece, 0)
   return calls.all()
 }
 
@@ -212,9 +212,9 @@ t.test('whole calls without indices and ids are told apart', async () => {
   fc.assert(
     fc.property(fc.array(someCall, { maxLength: 8 }), (calls) => {
       const pieces = calls.map((call) => ({ ...call, index: 0, id: '' }))
-      const found = assembled(pieces).map(({ name, arguments: args }) => [name, args])
+      const actual = assembled(pieces).map(({ name, arguments: args }) => [name, args])
       return isDeepStrictEqual(
-        found,
+        actual,
         calls.map(({ name, arguments: args }) => [name, args]),
       )
     }),

@@ -39,7 +39,7 @@ t.test('a vector for each text, in their order', async (t) => {
   t.equal(embedder.name, 'acme/small')
 })
 
-t.test('what passes is tried again, what does not is not', async (t) => {
+t.test('retries temporary failures only', async (t) => {
   const { provider, embedder } = await opened(t)
   provider.nextEmbedding({ status: 503 }, { status: 429, headers: { 'retry-after': '0' } })
   t.equal((await embedder.embed(['car'])).length, 1)

@@ -27,7 +27,7 @@ const everything = [
 const hear = (messages: readonly ChatMessage[], tools: readonly ToolSpec[] = []) =>
   lastValueFrom(model.stream({ model: 'extractive', messages, tools }).pipe(toArray()))
 
-const asking = (content: string, tools?: readonly ToolSpec[]) =>
+const ask = (content: string, tools?: readonly ToolSpec[]) =>
   hear([{ role: 'user', content }], tools)
 
 const textOf = (events: readonly ModelEvent[]) =>
@@ -73,14 +73,14 @@ t.test('what it calls', async (t) => {
     ['How do magnets work?', 'search_knowledge', { query: 'How do magnets work?' }],
   ]
   for (const [message, name, args] of cases)
-    t.match(callOf(await asking(message, everything)), { name, args }, message)
-  t.match(callOf(await asking('draw an image: a fox', everything)), {
+    t.match(callOf(await ask(message, everything)), { name, args }, message)
+  t.match(callOf(await ask('draw an image: a fox', everything)), {
     args: { prompt: 'draw an image: a fox' },
   })
 })
 
 t.test('the order of its rules', async (t) => {
-  const name = async (message: string) => callOf(await asking(message, everything))?.name
+  const name = async (message: string) => callOf(await ask(message, everything))?.name
   t.equal(await name('Remember that you should draw a picture of my invoice'), 'generate_content')
   t.equal(await name('Remember that get_weather is about my invoice'), 'remember')
   t.equal(await name('get_weather for my invoice'), 'get_weather')
@@ -89,18 +89,18 @@ t.test('the order of its rules', async (t) => {
 
 t.test('it calls only what it is offered', async (t) => {
   for (const message of ['Draw a picture', 'Remember that I like tea', 'What do you remember?'])
-    t.equal(callOf(await asking(message, [transfer])), undefined, message)
+    t.equal(callOf(await ask(message, [transfer])), undefined, message)
 })
 
 t.test('nobody to transfer to below the threshold', async (t) => {
-  const said = textOf(await asking('How do magnets work?', [transfer]))
-  t.match(said, 'I understood your message: “How do magnets work?”.')
-  t.match(said, 'hand over to Billing and Travel')
+  const answer = textOf(await ask('How do magnets work?', [transfer]))
+  t.match(answer, 'I understood your message: “How do magnets work?”.')
+  t.match(answer, 'hand over to Billing and Travel')
 })
 
 t.test('passages are quoted, each with its file name', async (t) => {
   const filler = 'Nothing of interest is said in this sentence. '.repeat(12)
-  const said = await after(
+  const answer = await after(
     'How long is the warranty?',
     'search_knowledge',
     JSON.stringify({
@@ -110,8 +110,8 @@ t.test('passages are quoted, each with its file name', async (t) => {
       ],
     }),
   )
-  t.match(said, /“The warranty is two years\. .*…” \(terms\.md\)/)
-  t.match(said, '“Warranty claims go to support.” (faq.txt)')
+  t.match(answer, /“The warranty is two years\. .*…” \(terms\.md\)/)
+  t.match(answer, '“Warranty claims go to support.” (faq.txt)')
 })
 
 t.test('nothing found is said, a farewell is returned all the same', async (t) => {
@@ -134,8 +134,8 @@ t.test('memories', async (t) => {
 })
 
 t.test('what other tools came to', async (t) => {
-  const made = JSON.stringify({ id: 'g1', content_type: 'image', status: 'pending' })
-  t.match(await after('', 'generate_content', made), 'Your image is on its way: content g1')
+  const result = JSON.stringify({ id: 'g1', content_type: 'image', status: 'pending' })
+  t.match(await after('', 'generate_content', result), 'Your image is on its way: content g1')
   t.equal(await after('', 'get_weather', 'sunny'), 'get_weather answered: sunny')
   t.equal(
     await after('', 'get_weather', 'Error: no such city'),
@@ -145,11 +145,11 @@ t.test('what other tools came to', async (t) => {
 
 t.test('goodbye, and a request for a human', async (t) => {
   for (const message of ['bye', 'Good-bye then', 'Goodbye!'])
-    t.match(textOf(await asking(message)), /^Goodbye!/, message)
+    t.match(textOf(await ask(message)), /^Goodbye!/, message)
   for (const message of ['Can I talk to a person?', 'Human agent please', 'I want a human'])
-    t.match(textOf(await asking(message)), 'transfer you to a human agent', message)
+    t.match(textOf(await ask(message)), 'transfer you to a human agent', message)
   for (const message of ['A person of the humanities', 'Bypass the byelaws'])
-    t.match(textOf(await asking(message)), 'I understood', message)
+    t.match(textOf(await ask(message)), 'I understood', message)
 })
 
 t.test('a client’s tool is also called by what it is for', async (t) => {
@@ -161,7 +161,7 @@ t.test('a client’s tool is also called by what it is for', async (t) => {
     client: true as const,
   }))
   const called = async (message: string, offered: readonly ToolSpec[] = tools.slice(0, 2)) =>
-    callOf(await asking(message, offered))
+    callOf(await ask(message, offered))
   t.strictSame(await called('What is the weather like in Paris?'), {
     name: 'get_weather',
     args: { city: '' },
@@ -176,23 +176,23 @@ t.test('a client’s tool is also called by what it is for', async (t) => {
 })
 
 t.test('otherwise it quotes the message and names what it can do', async (t) => {
-  const said = textOf(await asking('What is the meaning of life?'))
-  t.match(said, 'I understood your message: “What is the meaning of life?”.')
+  const answer = textOf(await ask('What is the meaning of life?'))
+  t.match(answer, 'I understood your message: “What is the meaning of life?”.')
   t.match(
-    textOf(await asking('Hm', everything.slice(0, 3))),
+    textOf(await ask('Hm', everything.slice(0, 3))),
     'I can generate images, videos, sounds and 3D models, remember what you tell me and tell you what I remember.',
   )
-  t.match(textOf(await asking('Hm', [spec('get_weather')])), 'I can call get_weather.')
-  t.ok(textOf(await asking('long '.repeat(1000))).length < 1000)
+  t.match(textOf(await ask('Hm', [spec('get_weather')])), 'I can call get_weather.')
+  t.ok(textOf(await ask('long '.repeat(1000))).length < 1000)
 })
 
 t.test('word by word, the same every time, with its own usage', async (t) => {
-  const [events, again] = [await asking('Hello there'), await asking('Hello there')]
+  const [events, again] = [await ask('Hello there'), await ask('Hello there')]
   t.strictSame(events, again)
   const words = events.flatMap((event) => (event.type === 'text' ? [event.text] : []))
   t.ok(words.every((word) => /^\S+\s*$/.test(word)))
   t.match(events.at(-1), { usage: { promptTokens: 4 + 2 } })
-  const used = await asking('“Hi!”')
+  const used = await ask('“Hi!”')
   t.match(used.at(-1), { usage: { promptTokens: 4 + 4 } })
 })
 
@@ -202,8 +202,8 @@ t.test('in one piece where nobody follows it', async (t) => {
     messages: [{ role: 'user', content: '  Hi you' }],
   } as const
   const words = await lastValueFrom(model.stream(request).pipe(toArray()))
-  const whole = await lastValueFrom(model.stream(request, true).pipe(toArray()))
-  t.strictSame(whole, [{ type: 'text', text: textOf(words) }, words.at(-1)])
+  const buffered = await lastValueFrom(model.stream(request, true).pipe(toArray()))
+  t.strictSame(buffered, [{ type: 'text', text: textOf(words) }, words.at(-1)])
 })
 
 t.test('the burst ends when nobody listens', async (t) => {
@@ -221,12 +221,12 @@ t.test('hostile messages take no time worth measuring', async (t) => {
     `a=${'.'.repeat(1e6)}x`,
     'remember that '.repeat(1e5),
   ])
-    t.ok((await asking(message, everything)).length > 0)
+    t.ok((await ask(message, everything)).length > 0)
 })
 
 t.test('it ends before a stop, and after so many tokens', async (t) => {
   const message = 'Tell me about unbelievable things: a, b and c'
-  const said = async (settings: ModelSettings) => {
+  const answerWith = async (settings: ModelSettings) => {
     const messages = [{ role: 'user' as const, content: message }]
     const events = await lastValueFrom(
       model.stream({ model: 'extractive', messages, ...settings }).pipe(toArray()),
@@ -235,20 +235,20 @@ t.test('it ends before a stop, and after so many tokens', async (t) => {
     if (end?.type !== 'done') throw new Error('it did not end')
     return { text: textOf(events), reason: end.finishReason, tokens: end.usage.completionTokens }
   }
-  const whole = await said({})
-  t.equal(whole.reason, 'stop')
-  t.strictSame(await said({ stop: ['nowhere to be found'] }), whole)
-  t.strictSame(await said({ maxTokens: whole.tokens }), whole)
-  const stopped = await said({ stop: ['things', 'unbelievable'] })
-  t.equal(stopped.text, whole.text.slice(0, whole.text.indexOf('unbelievable')))
+  const full = await answerWith({})
+  t.equal(full.reason, 'stop')
+  t.strictSame(await answerWith({ stop: ['nowhere to be found'] }), full)
+  t.strictSame(await answerWith({ maxTokens: full.tokens }), full)
+  const stopped = await answerWith({ stop: ['things', 'unbelievable'] })
+  t.equal(stopped.text, full.text.slice(0, full.text.indexOf('unbelievable')))
   t.equal(stopped.reason, 'stop')
-  t.equal((await said({ stop: [whole.text.slice(0, 1)] })).text, '')
+  t.equal((await answerWith({ stop: [full.text.slice(0, 1)] })).text, '')
   for (const limit of [1, 2, 3, 5, 8]) {
-    const cut = await said({ maxTokens: limit })
+    const cut = await answerWith({ maxTokens: limit })
     t.equal(cut.tokens, limit)
     t.equal(cut.reason, 'length')
-    t.ok(whole.text.startsWith(cut.text))
-    t.strictSame(await said({ maxCompletionTokens: limit }), cut)
+    t.ok(full.text.startsWith(cut.text))
+    t.strictSame(await answerWith({ maxCompletionTokens: limit }), cut)
   }
 })
 
@@ -257,11 +257,11 @@ t.test('an answer is cut between grapheme clusters', async (t) => {
   const content = '👨‍👩‍👧‍👦'.repeat(100)
   const messages: ChatMessage[] = [{ role: 'user', content }]
   const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
-  const asked = { model: 'extractive', messages }
-  const said = await lastValueFrom(model.stream({ ...asked, ...settings }).pipe(toArray()))
-  const quoted = await asking(content)
-  for (const events of [said, quoted])
+  const input = { model: 'extractive', messages }
+  const answer = await lastValueFrom(model.stream({ ...input, ...settings }).pipe(toArray()))
+  const quoted = await ask(content)
+  for (const events of [answer, quoted])
     for (const { segment } of graphemes.segment(textOf(events)))
       t.ok(segment === '👨‍👩‍👧‍👦' || segment.length === 1, segment)
-  t.match(said.at(-1), { finishReason: 'length' })
+  t.match(answer.at(-1), { finishReason: 'length' })
 })

@@ -31,21 +31,21 @@ const setUp = async (t: Test, options: Partial<OpenAiOptions> = {}) => {
   return { provider, model }
 }
 
-const all = (model: Model, asked = request) => lastValueFrom(model.stream(asked).pipe(toArray()))
+const all = (model: Model, input = request) => lastValueFrom(model.stream(input).pipe(toArray()))
 
 const textOf = (events: readonly ModelEvent[]) =>
   events.map((event) => (event.type === 'text' ? event.text : '')).join('')
 
 /** The error a call ends with, and what was said before it. */
 const failing = async (model: Model) => {
-  const said: ModelEvent[] = []
+  const events: ModelEvent[] = []
   const error = await lastValueFrom(
-    model.stream(request).pipe(tap((event) => said.push(event))),
+    model.stream(request).pipe(tap((event) => events.push(event))),
   ).then(
     () => undefined,
     (error: unknown) => error,
   )
-  return { error, said: textOf(said) }
+  return { error, text: textOf(events) }
 }
 
 t.test('text comes as it is streamed, with the usage of the provider', async (t) => {
@@ -67,15 +67,15 @@ t.test('text comes as it is streamed, with the usage of the provider', async (t)
   })
 })
 
-t.test('what came together is one piece where nobody follows it', async (t) => {
+t.test('texts that arrive together are one piece in a buffered answer', async (t) => {
   const { provider, model } = await setUp(t)
-  const said = (content: string) =>
+  const chunk = (content: string) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
   const end = 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
-  const words = said('One ') + said('"two" ') + said('three')
+  const words = chunk('One ') + chunk('"two" ') + chunk('three')
   provider.next({ raw: words + end }, { raw: words + end }, { raw: `${words}data: {"choi\n\n` })
   const texts = (events: ModelEvent[]) =>
-    events.flatMap((one) => (one.type === 'text' ? one.text : []))
+    events.flatMap((event) => (event.type === 'text' ? event.text : []))
   const pieces = ['One ', '"two" ', 'three']
   t.strictSame(texts(await all(model)), pieces)
   t.strictSame(texts(await lastValueFrom(model.stream(request, true).pipe(toArray()))), [
@@ -87,7 +87,7 @@ t.test('what came together is one piece where nobody follows it', async (t) => {
   t.strictSame(texts(before), [pieces.join('')], 'also before a failure')
 })
 
-t.test('what a model says in place of an answer is told as such', async (t) => {
+t.test('a refusal in place of an answer ends with content_filter', async (t) => {
   const { provider, model } = await setUp(t)
   const chunk = (delta: object, finish_reason: string | null = null) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`
@@ -208,7 +208,7 @@ t.test('characters split between packets are put together', async (t) => {
 
 t.test('an event stream can be split anywhere', async (t) => {
   const data: string[] = []
-  const events = sseData((one) => data.push(one))
+  const events = sseData((line) => data.push(line))
   for (const byte of Buffer.from('data: ü🦊\r\n\r\n: note\ndata:b\n'))
     events.feed(Buffer.from([byte]))
   events.end()
@@ -217,7 +217,7 @@ t.test('an event stream can be split anywhere', async (t) => {
 
 t.test('an end mark without a blank line after it ends the answer at once', async (t) => {
   const chunk = { choices: [{ delta: { content: 'Yes' }, finish_reason: 'stop' }] }
-  const said = `data: ${JSON.stringify(chunk)}`
+  const line = `data: ${JSON.stringify(chunk)}`
   for (const end of [
     '\n\ndata: [DONE]',
     '\n\ndata: [DONE]\n',
@@ -227,7 +227,7 @@ t.test('an end mark without a blank line after it ends the answer at once', asyn
     for (const then of ['silence', 'a close', 'a cut'])
       t.test(JSON.stringify(end) + then, async (t) => {
         const { provider, model } = await setUp(t)
-        const raw = said + end
+        const raw = line + end
         const after = { silence: { stallAfter: 1 }, 'a close': {}, 'a cut': { cutAfter: 1 } }[then]
         provider.next({ raw, ...after, pieceBytes: 7 })
         t.match(await all(model), [{ text: 'Yes' }, { type: 'done', finishReason: 'stop' }])
@@ -237,7 +237,7 @@ t.test('an end mark without a blank line after it ends the answer at once', asyn
 
 t.test('an end mark inside a text is text', (t) => {
   const data: string[] = []
-  const events = sseData((one) => data.push(one))
+  const events = sseData((line) => data.push(line))
   for (const part of ['data: a data: [DONE]', '\n', ' data: [DONE]', '\n\n'])
     events.feed(Buffer.from(part))
   t.strictSame(data, ['a data: [DONE]'])
@@ -289,7 +289,7 @@ t.test('usage above twice our own count and 10,000 is replaced by our count', as
   const { provider, model } = await setUp(t)
   const prompt = 12
   const completion = 3
-  for (const [reported, told] of [
+  for (const [reported, expected] of [
     [
       [2 * prompt + 10_000, 2 * completion + 10_000],
       [2 * prompt + 10_000, 2 * completion + 10_000],
@@ -309,7 +309,7 @@ t.test('usage above twice our own count and 10,000 is replaced by our count', as
   ] as const) {
     const [prompt_tokens, completion_tokens] = reported
     provider.next({ text: 'Hello big world', usage: { prompt_tokens, completion_tokens } })
-    const [promptTokens, completionTokens] = told
+    const [promptTokens, completionTokens] = expected
     t.match((await all(model)).at(-1), { usage: { promptTokens, completionTokens } })
   }
 })
@@ -337,16 +337,22 @@ t.test(
   'half a character in a text is replaced, and one in two pieces is put together',
   async (t) => {
     const { provider, model } = await setUp(t)
-    const said = (content: string) =>
+    const chunk = (content: string) =>
       `data: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`
     const end = 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
-    const raw = [said('a '), said('b\\ud83e'), said('\\udd8a'), said('\\udc00c'), said('\\ud83e')]
+    const raw = [
+      chunk('a '),
+      chunk('b\\ud83e'),
+      chunk('\\udd8a'),
+      chunk('\\udc00c'),
+      chunk('\\ud83e'),
+    ]
     const texts = (events: ModelEvent[]) =>
-      events.flatMap((one) => (one.type === 'text' ? one.text : []))
+      events.flatMap((event) => (event.type === 'text' ? event.text : []))
     provider.next({ raw: raw.join('') + end }, { raw: raw.join('') + end })
     t.strictSame(texts(await all(model)), ['a ', 'b', '🦊', '\ufffdc', '\ufffd'])
-    const whole = await lastValueFrom(model.stream(request, true).pipe(toArray()))
-    t.equal(textOf(whole), 'a b🦊\ufffdc\ufffd')
+    const buffered = await lastValueFrom(model.stream(request, true).pipe(toArray()))
+    t.equal(textOf(buffered), 'a b🦊\ufffdc\ufffd')
   },
 )
 
@@ -420,7 +426,7 @@ t.test('a model that was closed', async (t) => {
   t.ok(error instanceof ModelUnavailable, `${error}`)
 })
 
-t.test('cut off in mid-stream: said once, not tried again', async (t) => {
+t.test('an answer cut off in mid-stream is emitted once and not retried', async (t) => {
   for (const reply of [
     { text: 'One two three', cutAfter: 3 },
     { raw: 'data: {"choices":[{"delta":{"content":"One two "}}]}\n\n' },
@@ -428,9 +434,9 @@ t.test('cut off in mid-stream: said once, not tried again', async (t) => {
     t.test(JSON.stringify(reply), async (t) => {
       const { provider, model } = await setUp(t)
       provider.next(reply)
-      const { error, said } = await failing(model)
+      const { error, text } = await failing(model)
       t.ok(error instanceof ModelUnavailable, `${error}`)
-      t.equal(said, 'One two ')
+      t.equal(text, 'One two ')
       t.equal(provider.requests.length, 1)
     })
 })

@@ -130,9 +130,9 @@ t.test('fallbacks are asked in order, before anything is said', async (t) => {
   ])
   const facts = { mediaType: 'image/png', bytes: 1, at: 0, read: async function* () {} }
   const seen = { role: 'user' as const, content: '', parts: [{ kind: 'image' as const, ...facts }] }
-  const answered = fallback.stream({ model: 'a', messages: [seen] })
+  const answer = fallback.stream({ model: 'a', messages: [seen] })
   t.match(
-    await lastValueFrom(answered),
+    await lastValueFrom(answer),
     { by: { name: 'c' } },
     'one that takes no images is passed over',
   )

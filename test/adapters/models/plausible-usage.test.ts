@@ -21,16 +21,16 @@ t.test('usage of unusual form is counted by ourselves, and costs no answer', asy
     { prompt_tokens: 1e300, completion_tokens: 1e300 },
     { prompt_tokens: { text: 7 }, completion_tokens: [3] },
   ]) {
-    const said = chunk({ content: 'Hello you' })
+    const content = chunk({ content: 'Hello you' })
     for (const raw of [
       sse(
         chunk({ role: 'assistant' }, null, { usage: { prompt_tokens: 1, completion_tokens: 0 } }),
-        said,
+        content,
         endsWith('stop', { usage: wrong ?? {} }),
       ),
-      sse(said, endsWith('stop', { usage: wrong })),
+      sse(content, endsWith('stop', { usage: wrong })),
       sse(chunk({ content: 'Hello you' }, null, { usage: wrong }), endsWith('stop')),
-      sse(said, endsWith('stop'), { usage: wrong }),
+      sse(content, endsWith('stop'), { usage: wrong }),
       JSON.stringify({
         choices: [{ message: { content: 'Hello you' }, finish_reason: 'stop' }],
         usage: wrong,

@@ -113,10 +113,10 @@ t.test('a commit in several parts is finished as well', needsMongo, async (t) =>
     id: `n${n}`,
     document: { owner: 'l', text },
   }))
-  const one = await node()
-  await one.commit(6, ...large)
-  const found = await one.view.find({ index: 'by_owner', equals: ['l'], limit: 10 })
-  t.equal(found.total, 7)
+  const writer = await node()
+  await writer.commit(6, ...large)
+  const result = await writer.view.find({ index: 'by_owner', equals: ['l'], limit: 10 })
+  t.equal(result.total, 7)
   const parts = db.collection<Standing>('reprise_view_parts')
   t.equal(await parts.countDocuments(), 0)
 

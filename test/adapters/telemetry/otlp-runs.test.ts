@@ -37,19 +37,21 @@ t.test('whatever a run is asked by, and wherever it goes on, it is one trace', a
   })
   const spansOf = (trace: string) => receiver.spans.filter(({ traceId }) => traceId === trace)
   const span = async (trace: string, name: string, count = 1) => {
-    const found = () => spansOf(trace).filter((one) => one.name.startsWith(name))
-    await receiver.until(() => found().length >= count)
-    return found()[count - 1]
+    const matches = () => spansOf(trace).filter((candidate) => candidate.name.startsWith(name))
+    await receiver.until(() => matches().length >= count)
+    return matches()[count - 1]
   }
   const session = (id: string) => () => server.as(key.key).status(id)
-  const ended = (look: ReturnType<typeof session>) =>
+  const awaitEnd = (look: ReturnType<typeof session>) =>
     eventually(async () => (await look()).body.is_processing === false)
   const calling = (name: string): Reply => ({ calls: [{ name, arguments: {} }] })
 
   const response = { input: 'Hi', model: worker, background: true }
   await key.ask('POST', '/api/external/v1/responses', response, { headers: under('1') })
-  const asked = await span(traceOf('1'), 'POST /api/external/v1/responses')
-  t.match(await span(traceOf('1'), 'invoke_agent Orchestrator'), { parentSpanId: asked?.spanId })
+  const requestSpan = await span(traceOf('1'), 'POST /api/external/v1/responses')
+  t.match(await span(traceOf('1'), 'invoke_agent Orchestrator'), {
+    parentSpanId: requestSpan?.spanId,
+  })
 
   const params = { name: `worker_${worker.slice(-12)}`, arguments: { message: 'Hi' } }
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
@@ -78,7 +80,7 @@ t.test('whatever a run is asked by, and wherever it goes on, it is one trace', a
   t.ok(await span(traceOf('3'), 'execute_tool pay'), 'what was approved is done in its run’s trace')
   t.ok(await span(traceOf('4'), 'POST /api/external/approvals'), 'the decision has its own')
 
-  await ended(session('approved'))
+  await awaitEnd(session('approved'))
 
   tools.hold('/look')
   provider.next(calling('look'))
@@ -90,7 +92,7 @@ t.test('whatever a run is asked by, and wherever it goes on, it is one trace', a
   tools.letGo()
   await server.restart()
   t.match(await span(traceOf('5'), 'execute_tool look'), { error: false }, 'made anew')
-  await ended(session('killed'))
+  await awaitEnd(session('killed'))
   const history = `/organizations/${organizationId}/audit/events?type=RunCompleted&session_id=killed`
   const { events } = await server.platform.ask('GET', history)
   t.match(events, [{ metadata: { trace_id: traceOf('5') } }], 'its events lead to the trace')

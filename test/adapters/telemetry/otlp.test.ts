@@ -43,9 +43,9 @@ const traced = async (t: Test, env: Record<string, string>) => {
 }
 
 const named = (spans: readonly ReceivedSpan[], name: string): ReceivedSpan => {
-  const found = spans.find((span) => span.name.startsWith(name))
-  if (!found) throw new Error(`no span ${name} among ${spans.map((span) => span.name).join(', ')}`)
-  return found
+  const match = spans.find((span) => span.name.startsWith(name))
+  if (!match) throw new Error(`no span ${name} among ${spans.map((span) => span.name).join(', ')}`)
+  return match
 }
 
 for (const protocol of ['http/json', 'http/protobuf'])
