@@ -78,9 +78,9 @@ const isOfFormer = (key: ApiKeyView, member: MemberView): boolean =>
   key.created_at < member.created_at && (key.type === 'organization' || member.again === true)
 
 /**
- * Who a request comes from (docs/contract/authentication.md#authentication). A key works until it is
- * revoked or expires, and while its backing user is an active member of the organization. A known
- * access is answered at once, without a promise, until its sources change.
+ * Who a request comes from (docs/contract/authentication.md#authentication). A key works until it
+ * is revoked or expires, and while its backing user is an active member of the organization. A
+ * known access is answered at once, without a promise, until its sources change.
  * @throws missing_api_key, invalid_api_key, organization_access_denied
  */
 export const findAccess = (uses: Uses) => {

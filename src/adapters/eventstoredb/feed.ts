@@ -74,9 +74,9 @@ const subscribed = (client: EventStoreDBClient, namespace: Namespace, from: Read
 }
 
 /**
- * Our part of $all after a position until the signal aborts. Batches without events report progress
- * beside other writers. A new subscription resumes after the last one's checkpoint or, if the server
- * refuses that, after our last event or from the beginning. @throws StoreDamaged only
+ * Our part of $all after a position until the signal aborts. Beside other writers, batches without
+ * events report progress. A new subscription resumes after the last one's checkpoint or, if the
+ * server refuses that, after our last event or from the beginning. @throws StoreDamaged only
  */
 export async function* resubscribing(
   start: Position,
