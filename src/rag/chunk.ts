@@ -109,15 +109,15 @@ export function* chunksOf(blocks: Iterable<Block>): Generator<Chunk> {
 
   /** The headings above a chunk, cut; where they are too long together, the nearest. */
   const names = (of: readonly Heading[]): string[] => {
-    const kept: string[] = []
+    const nearest: string[] = []
     let room = mostOfHeadings
     for (const { text } of of.toReversed()) {
       const name = cutText(text, mostOfHeading)
       room -= name.length
       if (room < 0) break
-      kept.unshift(name)
+      nearest.unshift(name)
     }
-    return kept
+    return nearest
   }
   const bareChunk = (next: number): Chunk | undefined =>
     bare && bare.level >= next

@@ -2,7 +2,7 @@ import { bm25 } from '../support/bm25.ts'
 import { type Spoken, spokenIn } from '../support/languages.ts'
 import { wordsIn } from '../support/words.ts'
 import { lineSplitter } from './lines.ts'
-import { chunkIn, saidIn } from './stored-chunks.ts'
+import { chunkIn, searchableText } from './stored-chunks.ts'
 import { likeness, type Vectors, vectorsIn } from './vectors.ts'
 
 /** Where a chunk is stored: which upload, which line of its blob, and that line's bytes. */
@@ -60,33 +60,33 @@ export const datastoreIndex = () => {
      * chunks tell the language of all.
      */
     add(upload: string, part: Uint8Array): void {
-      const one = known.get(upload) ?? {
+      const entry = known.get(upload) ?? {
         first: located.length,
         count: 0,
         linesIn: lineSplitter(),
       }
-      known.set(upload, one)
-      const chunks = [...one.linesIn(part)].flatMap(({ number, text, start, end }) =>
-        number > 0 ? [{ number, said: wordsIn(saidIn(chunkIn(text))), start, end }] : [],
+      known.set(upload, entry)
+      const chunks = [...entry.linesIn(part)].flatMap(({ number, text, start, end }) =>
+        number > 0 ? [{ number, terms: wordsIn(searchableText(chunkIn(text))), start, end }] : [],
       )
       if (chunks.length === 0) return
-      one.spoken ??= spokenIn(
-        chunks.flatMap(({ said }) => said),
+      entry.spoken ??= spokenIn(
+        chunks.flatMap(({ terms }) => terms),
         words.mostSpoken(),
       )
-      for (const { number, said, start, end } of chunks) {
-        words.addWords(said, one.spoken)
+      for (const { number, terms, start, end } of chunks) {
+        words.addWords(terms, entry.spoken)
         located.push({ upload, chunk: number - 1, start, end })
-        one.count++
+        entry.count++
       }
     },
     /** Takes the stored vectors of an upload, unless they are not those of its chunks. */
     addVectors(upload: string, blob: Uint8Array): void {
-      const one = known.get(upload)
+      const entry = known.get(upload)
       const vectors = vectorsIn(Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength))
-      if (!one || vectors?.lengths.length !== one.count) return
-      vectorBytes += vectors.bytes.length - (one.vectors?.bytes.length ?? 0)
-      one.vectors = vectors
+      if (!entry || vectors?.lengths.length !== entry.count) return
+      vectorBytes += vectors.bytes.length - (entry.vectors?.bytes.length ?? 0)
+      entry.vectors = vectors
     },
     /** Uploads with chunks that have no vectors of this model. */
     without: (model: string): string[] =>
@@ -98,8 +98,8 @@ export const datastoreIndex = () => {
       words
         .search(query, limit, (document) => !!located[document])
         .flatMap(({ document, score }) => {
-          const found = located[document]
-          return found ? [{ ...found, score }] : []
+          const place = located[document]
+          return place ? [{ ...place, score }] : []
         }),
     /** By meaning, the best first; only chunks with a positive similarity. */
     alike({ model, vector }: Meaning, limit: number): Ranked[] {
@@ -108,9 +108,9 @@ export const datastoreIndex = () => {
       for (const { first, count, vectors } of known.values()) {
         if (vectors?.model !== model || vectors.dimensions !== vector.length) continue
         for (let n = 0; n < count; n++) {
-          const found = located[first + n]
+          const place = located[first + n]
           const score = likeness(vectors, n, vector)
-          if (found && score > floor) best.push({ ...found, score })
+          if (place && score > floor) best.push({ ...place, score })
           if (best.length > 8 * limit) {
             best = best.sort(byScore).slice(0, limit)
             floor = best.at(-1)?.score ?? floor

@@ -21,14 +21,14 @@ type Uses = {
   blobs: SealedBlobs
   /** The model whose vectors are indexed; undefined: none. */
   model: string | undefined
-  /** Told of documents that have no vectors of it. */
+  /** Receives the documents that have no vectors of it. */
   lacking(organizationId: string, uploadIds: readonly string[]): void
   limits?: Partial<IndexLimits>
   log: Pick<Log, 'warn'>
 }
 
 /** A passage's place, with the upload as the views showed it. */
-export type Found = Omit<Ranked, 'upload'> & { upload: UploadView }
+export type RankedPassage = Omit<Ranked, 'upload'> & { upload: UploadView }
 
 const usual: IndexLimits = { keep: 256 * 2 ** 20, largest: 128 * 2 ** 20 }
 const heapMb = 512
@@ -72,9 +72,9 @@ export const datastoreIndexes = (uses: Uses) => {
       if (answer.gone) throw new IndexGone()
       return answer
     }
-    const found = await findUploads({ organizationId, datastoreId: index, status: 'completed' })
+    const completed = await findUploads({ organizationId, datastoreId: index, status: 'completed' })
     const uploads = new Map<string, UploadView>(
-      found.flatMap((upload) => (upload.chunks_blob ? [[upload.chunks_blob, upload]] : [])),
+      completed.flatMap((upload) => (upload.chunks_blob ? [[upload.chunks_blob, upload]] : [])),
     )
     const { missing = [] } = await ask({ ask: 'build', index, uploads: [...uploads.keys()] })
     const stored = blobs.under(datastoreKey(organizationId, index))
@@ -140,7 +140,7 @@ export const datastoreIndexes = (uses: Uses) => {
       query: string,
       limit: number,
       meaning?: Meaning,
-    ): Promise<{ words: Found[]; alike: Found[] }> {
+    ): Promise<{ words: RankedPassage[]; alike: RankedPassage[] }> {
       const { datastore_id: index, organization_id: organizationId, version } = view
       let loaded = false
       for (let attempt = 0; attempt <= attempts; attempt++) {
@@ -157,7 +157,7 @@ export const datastoreIndexes = (uses: Uses) => {
               })
             : { gone: true }
         if (now && !answer.gone) {
-          const shown = ({ upload: id, ...rest }: Ranked): Found[] => {
+          const passagesOf = ({ upload: id, ...rest }: Ranked): RankedPassage[] => {
             const upload = now.uploads.get(id)
             return upload ? [{ ...rest, upload }] : []
           }
@@ -166,7 +166,7 @@ export const datastoreIndexes = (uses: Uses) => {
             loaded = true
             if (await loadVectors(view, now.uploads, without)) continue
           }
-          return { words: words.flatMap(shown), alike: alike.flatMap(shown) }
+          return { words: words.flatMap(passagesOf), alike: alike.flatMap(passagesOf) }
         }
         await build(view)
       }

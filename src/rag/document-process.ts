@@ -5,7 +5,7 @@ import { Unreadable } from './block.ts'
 import { chunksOf } from './chunk.ts'
 import { chunkLine, headLine } from './chunk-lines.ts'
 import { parse } from './parse/parse.ts'
-import { saidIn } from './stored-chunks.ts'
+import { searchableText } from './stored-chunks.ts'
 
 /** The document's bytes come on standard input. */
 export type DocumentTask = { fileType: FileType; uploadId: string }
@@ -29,23 +29,23 @@ const arrived = async (): Promise<Uint8Array<ArrayBuffer>> =>
 const read = async ({ fileType, uploadId }: DocumentTask) => {
   const bytes = await arrived()
   if (bytes.length === 0) throw new Unreadable('The file is empty')
-  const written = [headLine(uploadId)]
+  const lines = [headLine(uploadId)]
   const warnings: string[] = []
   const blocks = await parse(bytes, fileType, (warning) => warnings.push(warning))
   let indexed = 0
   for (const chunk of chunksOf(blocks)) {
-    if (written.length > mostChunks)
+    if (lines.length > mostChunks)
       throw new Unreadable(`The document has more than ${mostChunks} passages`)
-    indexed += Buffer.byteLength(saidIn(chunk))
+    indexed += Buffer.byteLength(searchableText(chunk))
     if (indexed > mostIndexed)
       throw new Unreadable(
         `The document has more than ${mostIndexed / 1_048_576} MB of text, its headings repeated in each passage`,
       )
-    written.push(chunkLine(chunk))
+    lines.push(chunkLine(chunk))
   }
-  const count = written.length - 1
+  const count = lines.length - 1
   if (count === 0) throw new Unreadable('The document has no text')
-  const output = new TextEncoder().encode(written.join(''))
+  const output = new TextEncoder().encode(lines.join(''))
   const hash = createHash('sha256').update(output).digest('hex')
   return { answer: { hash, count, warnings }, output }
 }

@@ -51,8 +51,8 @@ export const documentReader = (limits: Partial<Limits> = {}) => {
         lines = parts
       }
       try {
-        const told = await pool.run(task.uploadId, task, { input: bytes, output })
-        return 'failed' in told ? told : { ...told, lines }
+        const answer = await pool.run(task.uploadId, task, { input: bytes, output })
+        return 'failed' in answer ? answer : { ...answer, lines }
       } catch (error) {
         if (!(error instanceof WorkFailed)) throw error
         if (error.fault === 'closed') throw new ReaderClosed()

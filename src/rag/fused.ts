@@ -7,14 +7,14 @@ const k = 60
  */
 export const fused = <T extends { score: number }>(
   rankings: readonly (readonly T[])[],
-  keyOf: (one: T) => string,
+  keyOf: (item: T) => string,
 ): T[] => {
   const all = new Map<string, T>()
   for (const ranking of rankings)
-    for (const [n, one] of ranking.entries()) {
-      const key = keyOf(one)
+    for (const [n, item] of ranking.entries()) {
+      const key = keyOf(item)
       const score = (all.get(key)?.score ?? 0) + 1 / (k + n + 1)
-      all.set(key, { ...one, score })
+      all.set(key, { ...item, score })
     }
   return [...all.values()].sort((left, right) => right.score - left.score)
 }

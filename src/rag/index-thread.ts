@@ -63,9 +63,9 @@ const sizeOfAll = (): number => {
   return size
 }
 
-const used = (name: string, one: Held): void => {
+const used = (name: string, entry: Held): void => {
   held.delete(name)
-  held.set(name, one)
+  held.set(name, entry)
 }
 
 const makeRoom = (except: string): void => {
@@ -93,13 +93,13 @@ const work = (task: IndexTask): IndexAnswer => {
     used(name, { index, full: known?.index === index && known.full })
     return { missing: uploads.filter((id) => !index.has(id)) }
   }
-  const one = held.get(name)
-  if (!one) return { gone: true }
-  const { index } = one
+  const entry = held.get(name)
+  if (!entry) return { gone: true }
+  const { index } = entry
   switch (task.ask) {
     case 'search': {
-      if (one.version !== task.version) return { gone: true }
-      used(name, one)
+      if (entry.version !== task.version) return { gone: true }
+      used(name, entry)
       const { query, limit, meaning } = task
       const words = index.search(query, limit)
       if (!meaning) return { words }
@@ -107,16 +107,16 @@ const work = (task: IndexTask): IndexAnswer => {
       return { words, alike: index.alike(meaning, limit), without }
     }
     case 'words':
-      if (!one.full) index.add(task.upload, task.part)
+      if (!entry.full) index.add(task.upload, task.part)
       makeRoom(name)
-      one.full ||= index.size > limits.largest || isTight()
-      return one.full ? { full: true } : {}
+      entry.full ||= index.size > limits.largest || isTight()
+      return entry.full ? { full: true } : {}
     case 'vectors':
       if (index.size + task.blob.length <= limits.largest) index.addVectors(task.upload, task.blob)
       makeRoom(name)
       return {}
     case 'built':
-      one.version = task.version
+      entry.version = task.version
       makeRoom(name)
       return {}
   }

@@ -6,7 +6,7 @@ import { type Log, silent } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { datastoreKey } from '../security/vault.ts'
-import { datastoreIndexes, type FindUploads, type Found } from './datastore-indexes.ts'
+import { datastoreIndexes, type FindUploads, type RankedPassage } from './datastore-indexes.ts'
 import { fused } from './fused.ts'
 import type { IndexLimits } from './index-thread.ts'
 import { chunkIn } from './stored-chunks.ts'
@@ -22,7 +22,7 @@ type Uses = {
   log?: Pick<Log, 'warn'>
 }
 
-/** Embeds queries, and is told of documents that have no vectors. */
+/** Embeds queries, and receives the documents that have no vectors. */
 type Embedding = {
   embedder: Embedder
   lacking(organizationId: string, uploadIds: readonly string[]): void
@@ -35,8 +35,8 @@ const attempts = 3
 /** How long a search waits for the vector of its query. */
 const queryMs = 3_000
 
-const byScore = (left: Found, right: Found) => right.score - left.score
-const placeOf = ({ upload, chunk }: Found): string => `${upload.upload_id}/${chunk}`
+const byScore = (left: RankedPassage, right: RankedPassage) => right.score - left.score
+const placeOf = ({ upload, chunk }: RankedPassage): string => `${upload.upload_id}/${chunk}`
 
 /**
  * Search in DataStores. Each has an index, built from the stored chunks at its first search,
@@ -55,20 +55,20 @@ export const knowledgeIn = (uses: Uses): Knowledge & { close(): Promise<void> } 
     log,
   })
 
-  const asked = new LRUCache<string, Promise<Float32Array>>({ max: 1_000 })
+  const vectors = new LRUCache<string, Promise<Float32Array>>({ max: 1_000 })
 
   /** The vector of a query; undefined when there is none in time. */
   const meant = async (query: string): Promise<Float32Array | undefined> => {
     if (!embedding) return undefined
-    const known = asked.get(query)
-    const asking =
+    const known = vectors.get(query)
+    const embedded =
       known ??
       embedding.embedder
         .embed([query], queryMs)
         .then(([vector = new Float32Array()]) => unit(vector))
-    if (!known) asked.set(query, asking)
-    return asking.catch(() => {
-      asked.delete(query)
+    if (!known) vectors.set(query, embedded)
+    return embedded.catch(() => {
+      vectors.delete(query)
       return undefined
     })
   }
@@ -80,7 +80,7 @@ export const knowledgeIn = (uses: Uses): Knowledge & { close(): Promise<void> } 
     start,
     end,
     score,
-  }: Found): Promise<Passage | undefined> => {
+  }: RankedPassage): Promise<Passage | undefined> => {
     const stored = blobs.under(datastoreKey(upload.organization_id, upload.datastore_id))
     const bytes = await stored.get(upload.chunks_blob ?? '', { start, end })
     if (!bytes) return undefined
@@ -95,18 +95,18 @@ export const knowledgeIn = (uses: Uses): Knowledge & { close(): Promise<void> } 
     datastoreIds: readonly string[],
     query: string,
     limit: number,
-  ): Promise<Found[]> => {
+  ): Promise<RankedPassage[]> => {
     const views = await Promise.all([...new Set(datastoreIds)].map((id) => datastores.get(id)))
     const own = views.filter((view) => view?.shown && view.organization_id === organizationId)
     const vector = own.length > 0 ? await meant(query) : undefined
     const model = embedding?.embedder.name ?? ''
     const most = vector ? Math.max(limit, depth) : limit
     const meaning = vector && { model, vector }
-    const found = await Promise.all(
+    const results = await Promise.all(
       own.flatMap((view) => (view ? [indexes.search(view, query, most, meaning)] : [])),
     )
-    const byWords = found.flatMap(({ words }) => words).toSorted(byScore)
-    const alike = found.flatMap((one) => one.alike).toSorted(byScore)
+    const byWords = results.flatMap(({ words }) => words).toSorted(byScore)
+    const alike = results.flatMap((result) => result.alike).toSorted(byScore)
     const best = vector ? fused([byWords, alike.slice(0, most)], placeOf) : byWords
     return best.slice(0, limit)
   }

@@ -12,7 +12,7 @@ const stored = z.object({
 export const chunkIn = (line: string): Chunk => stored.parse(JSON.parse(line))
 
 /** The text by which a chunk is found: its headings, its own text, and other forms of its words. */
-export const saidIn = ({ headings, text, variants = [] }: Chunk): string =>
+export const searchableText = ({ headings, text, variants = [] }: Chunk): string =>
   [...headings, text, ...variants].join('\n')
 
 /** The lines of a blob one by one; only one part and the rest of the last are in memory. */

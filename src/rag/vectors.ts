@@ -10,9 +10,9 @@ export type Vectors = { model: string; dimensions: number; bytes: Int8Array; len
 /** Stores a vector in a byte for each dimension: its direction is kept, its length is not. */
 export const quantized = (vector: Float32Array): Int8Array => {
   let largest = 0
-  for (const one of vector) largest = Math.max(largest, Math.abs(one))
+  for (const component of vector) largest = Math.max(largest, Math.abs(component))
   const scale = largest > 0 ? 127 / largest : 0
-  return Int8Array.from(vector, (one) => Math.round(one * scale))
+  return Int8Array.from(vector, (component) => Math.round(component * scale))
 }
 
 /** Vectors as they are stored: the first line names their owner, so that no two blobs are equal. */
@@ -40,9 +40,9 @@ const headIn = (line: string) => {
 /** Undefined when the bytes are not whole vectors. */
 export const vectorsIn = (blob: Buffer): Vectors | undefined => {
   const end = blob.indexOf(newline)
-  const found = headIn(blob.toString('utf8', 0, Math.max(0, end)))
-  if (!found) return undefined
-  const { model, dimensions, count } = found
+  const head = headIn(blob.toString('utf8', 0, Math.max(0, end)))
+  if (!head) return undefined
+  const { model, dimensions, count } = head
   const bytes = new Int8Array(blob.buffer, blob.byteOffset + end + 1, blob.length - end - 1)
   if (bytes.length !== dimensions * count) return undefined
   const lengths = new Float32Array(count)
@@ -71,7 +71,7 @@ export const likeness = (
 /** The vector of length 1 that points the same way. */
 export const unit = (vector: Float32Array): Float32Array => {
   let sum = 0
-  for (const one of vector) sum += one * one
+  for (const component of vector) sum += component * component
   const length = Math.sqrt(sum) || 1
-  return vector.map((one) => one / length)
+  return vector.map((component) => component / length)
 }

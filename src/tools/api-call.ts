@@ -7,7 +7,7 @@ import type { JsonSchemas } from '../ports/json-schemas.ts'
 import { type Outbound, OutboundRefused } from '../ports/outbound.ts'
 import type { CredentialHeaders, FilledHeaders } from './credential-headers.ts'
 import { textOf } from './response-text.ts'
-import { failed, functionName, said, ToolFault } from './results.ts'
+import { failure, functionName, success, ToolFault } from './results.ts'
 import { definitionOf, policyOf } from './tool-policy.ts'
 import { urlFrom, withQuery } from './url-template.ts'
 import { paymentIn } from './x402.ts'
@@ -63,10 +63,10 @@ const redirected = (request: Request, { status, headers }: Response): Request | 
   if (method === 'HEAD') return { ...request, url }
   const {
     body: _,
-    headers: { 'content-type': __, ...kept },
+    headers: { 'content-type': __, ...otherHeaders },
     ...rest
   } = request
-  return { ...rest, url, method: 'GET', headers: kept }
+  return { ...rest, url, method: 'GET', headers: otherHeaders }
 }
 
 /**
@@ -84,7 +84,7 @@ export const apiCalls = (uses: Uses) => {
     maxBytes = 1_048_576,
   } = uses
 
-  const answered = async (first: Request, signal: AbortSignal): Promise<Response> => {
+  const responseTo = async (first: Request, signal: AbortSignal): Promise<Response> => {
     let request = first
     for (let followed = 0; ; followed++) {
       const { url, ...init } = request
@@ -103,13 +103,13 @@ export const apiCalls = (uses: Uses) => {
   ): Promise<ToolOutput[]> => {
     const { status, ok } = response
     const body = await textOf(response, maxBytes)
-    if (ok) return [said(body.shown(redacted) || `HTTP ${status} without content`)]
+    if (ok) return [success(body.shown(redacted) || `HTTP ${status} without content`)]
     const excerpt = body.shown(redacted, longestExcerpt).trim()
-    const result = failed(excerpt === '' ? `HTTP ${status}` : `HTTP ${status}: ${excerpt}`)
+    const result = failure(excerpt === '' ? `HTTP ${status}` : `HTTP ${status}: ${excerpt}`)
     const payment = status === 402 && paymentIn(response.headers, body.text, clock.id, redacted)
     if (!payment) return [result]
     const { message, network, total_amount } = payment
-    return [{ payment }, failed(`payment is required: ${message} (${total_amount} on ${network})`)]
+    return [{ payment }, failure(`payment is required: ${message} (${total_amount} on ${network})`)]
   }
 
   const called = async (
@@ -131,14 +131,14 @@ export const apiCalls = (uses: Uses) => {
       const request = requestOf(config.method, target, filled)
       const credentials = Object.values(config.headers).flatMap(credentialNamesIn)
       reached = { host, ...(credentials.length > 0 ? { credentials } : {}) }
-      const response = await answered(request, AbortSignal.any([signal, late]))
+      const response = await responseTo(request, AbortSignal.any([signal, late]))
       reached = { ...reached, httpStatus: response.status }
       return (await outputsOf(response, filled)).map(noted)
     } catch (error) {
       if (error instanceof ToolFault || error instanceof OutboundRefused)
-        return [noted(failed(error.message))]
+        return [noted(failure(error.message))]
       const why = late.aborted ? `no answer within ${totalMs} ms` : 'it could not be reached'
-      return [noted(failed(why))]
+      return [noted(failure(why))]
     }
   }
 

@@ -2,7 +2,7 @@
  * A text in the form in which secrets are looked for, as codes of characters. The one at n stands
  * for those of the text from `starts[n]` to `ends[n]`.
  */
-export type CanonicalText = { codes: Uint16Array; starts: Int32Array; ends: Int32Array }
+export type CanonicalText = { codes: Uint16Array; startOffsets: Int32Array; endOffsets: Int32Array }
 
 /** Escapes in escapes: JSON in JSON, in an address, in HTML. */
 const mostRounds = 4
@@ -77,26 +77,30 @@ const textOf = (codes: Uint16Array): string =>
 /** A text that grows by characters, each of which stands for some of another text. */
 const builder = (size: number) => {
   const codes = new Uint16Array(size)
-  const starts = new Int32Array(size)
-  const ends = new Int32Array(size)
+  const startOffsets = new Int32Array(size)
+  const endOffsets = new Int32Array(size)
   let length = 0
   return {
     add(code: number, start: number, end: number): void {
       codes[length] = code
-      starts[length] = start
-      ends[length] = end
+      startOffsets[length] = start
+      endOffsets[length] = end
       length++
     },
-    built: (): CanonicalText => ({ codes: codes.subarray(0, length), starts, ends }),
+    built: (): CanonicalText => ({ codes: codes.subarray(0, length), startOffsets, endOffsets }),
   }
 }
 
 /** The same without one layer of escapes; undefined where there is none. */
-const unescaped = ({ codes, starts, ends }: CanonicalText): CanonicalText | undefined => {
+const unescaped = ({
+  codes,
+  startOffsets,
+  endOffsets,
+}: CanonicalText): CanonicalText | undefined => {
   const { add, built } = builder(codes.length)
   let from = 0
   const copy = (to: number): void => {
-    for (; from < to; from++) add(codes[from] ?? 0, starts[from] ?? 0, ends[from] ?? 0)
+    for (; from < to; from++) add(codes[from] ?? 0, startOffsets[from] ?? 0, endOffsets[from] ?? 0)
   }
   for (const match of textOf(codes).matchAll(escapes)) {
     const { index } = match
@@ -104,7 +108,7 @@ const unescaped = ({ codes, starts, ends }: CanonicalText): CanonicalText | unde
     if (meaning === undefined) continue
     copy(index)
     from = index + match[0].length
-    add(meaning, starts[index] ?? 0, ends[from - 1] ?? 0)
+    add(meaning, startOffsets[index] ?? 0, endOffsets[from - 1] ?? 0)
   }
   if (from === 0) return undefined
   copy(codes.length)
@@ -129,12 +133,12 @@ const isUnseen = (code: number): boolean =>
   code === 0xfeff
 
 /** Without what is not seen, in lower case, and with signs that encodings exchange made alike. */
-const folded = ({ codes, starts, ends }: CanonicalText): CanonicalText => {
+const folded = ({ codes, startOffsets, endOffsets }: CanonicalText): CanonicalText => {
   const { add, built } = builder(codes.length)
   codes.forEach((code, n) => {
     if (isUnseen(code)) return
     const plain = code >= 0x41 && code <= 0x5a ? code + 0x20 : (alike.get(code) ?? code)
-    add(plain, starts[n] ?? 0, ends[n] ?? 0)
+    add(plain, startOffsets[n] ?? 0, endOffsets[n] ?? 0)
   })
   return built()
 }
@@ -151,17 +155,17 @@ export const codesOf = (text: string): Uint16Array => {
  * and without what is not seen. In linear time.
  */
 export const canonical = (text: string): CanonicalText => {
-  let found = folded({
+  let current = folded({
     codes: codesOf(text),
-    starts: Int32Array.from({ length: text.length }, (_, n) => n),
-    ends: Int32Array.from({ length: text.length }, (_, n) => n + 1),
+    startOffsets: Int32Array.from({ length: text.length }, (_, n) => n),
+    endOffsets: Int32Array.from({ length: text.length }, (_, n) => n + 1),
   })
   for (let round = 0; round < mostRounds; round++) {
-    const next = unescaped(found)
+    const next = unescaped(current)
     if (!next) break
-    found = next
+    current = next
   }
-  return folded(found)
+  return folded(current)
 }
 
 /** The characters of base64 that a value alone decides, wherever in the encoded bytes it begins. */

@@ -56,15 +56,15 @@ export const credentialHeaders =
     if (names.length > mostCredentials)
       throw new ToolFault(`the headers name more than ${mostCredentials} credentials`)
     for (const name of names) {
-      const found =
+      const credential =
         userId === null ? undefined : await findCredential(call.organizationId, userId, name)
-      if (!found)
+      if (!credential)
         throw new ToolFault(`the credential ${name} is missing: the user has not stored it`)
-      if (!found.hosts.includes(host))
+      if (!credential.hosts.includes(host))
         throw new ToolFault(
           `the credential ${name} may not be sent to ${host}: the user has not agreed to it, and has to connect it again`,
         )
-      values.set(name, found.value)
+      values.set(name, credential.value)
     }
     if (filledLength(templates, values) > mostCharacters)
       throw new ToolFault(`the headers are longer than ${mostCharacters} characters`)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Tool } from '../agents/tool.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ContentGeneration } from '../ports/content-generation.ts'
-import { failed, said } from './results.ts'
+import { failure, success } from './results.ts'
 import { typedTool } from './typed-tool.ts'
 
 const types = ['image', 'video', 'audio', 'glb'] as const
@@ -24,9 +24,9 @@ export const generateContentTool = (generation: ContentGeneration): Tool =>
           { prompt, contentType, sessionId },
           call,
         )
-        return said(JSON.stringify({ id, content_type, status }))
+        return success(JSON.stringify({ id, content_type, status }))
       } catch (error) {
-        if (error instanceof Refusal) return failed(error.message)
+        if (error instanceof Refusal) return failure(error.message)
         throw error
       }
     },

@@ -38,18 +38,18 @@ const compiled = (text: string, strict: boolean): Compiled => {
   }
 }
 
-const kept = new LRUCache<string, Compiled>({
+const cache = new LRUCache<string, Compiled>({
   max: 100,
   maxSize: 1_000_000,
   sizeCalculation: (_, text) => text.length + 1,
 })
 
 const lenientlyCompiled = (text: string): Compiled => {
-  const known = kept.get(text)
+  const known = cache.get(text)
   if (known) return known
-  const made = compiled(text, false)
-  kept.set(text, made)
-  return made
+  const result = compiled(text, false)
+  cache.set(text, result)
+  return result
 }
 
 const parsed = (text: string): { value: unknown } | undefined => {
@@ -62,13 +62,14 @@ const parsed = (text: string): { value: unknown } | undefined => {
 
 serveTasks<SchemaTask, SchemaAnswer>((task) => {
   const { schema } = task
-  const made = 'strict' in task && task.strict ? compiled(schema, true) : lenientlyCompiled(schema)
-  if ('fault' in made) return { answer: { fault: cutText(made.fault, 500) } }
+  const result =
+    'strict' in task && task.strict ? compiled(schema, true) : lenientlyCompiled(schema)
+  if ('fault' in result) return { answer: { fault: cutText(result.fault, 500) } }
   if ('strict' in task) return { answer: {} }
   const read = 'text' in task ? parsed(task.text) : { value: task.value }
   if (!read) return { answer: { misfit: ' is not JSON' } }
-  if (made.validate(read.value)) return { answer: {} }
-  const [first] = made.validate.errors ?? []
+  if (result.validate(read.value)) return { answer: {} }
+  const [first] = result.validate.errors ?? []
   const misfit = `${first?.instancePath ?? ''} ${first?.message ?? 'do not fit'}`
   return { answer: { misfit: cutText(misfit, 500) } }
 })

@@ -81,14 +81,14 @@ export const jsonSchemas = (
   }
 
   /** Compiled once for all checks. */
-  const verdict = (owner: string, text: string): Promise<SchemaFault | undefined> => {
+  const verdictOn = (owner: string, text: string): Promise<SchemaFault | undefined> => {
     const hash = hashOf(text)
     const known = verdicts.get(hash)
     if (known) return known
-    const asked = compiling(owner, text, false)
-    verdicts.set(hash, asked)
-    asked.catch(() => verdicts.delete(hash))
-    return asked
+    const verdict = compiling(owner, text, false)
+    verdicts.set(hash, verdict)
+    verdict.catch(() => verdicts.delete(hash))
+    return verdict
   }
 
   const misfitIn = async (
@@ -116,7 +116,7 @@ export const jsonSchemas = (
     },
     async misfitOf(organizationId, schema, value) {
       const text = textOf(schema)
-      if ((await verdict(organizationId, text)) !== undefined)
+      if ((await verdictOn(organizationId, text)) !== undefined)
         return { misfit: 'the parameters of this tool are not a usable JSON Schema' }
       return misfitIn(organizationId, 'arguments', { schema: text, value })
     },

@@ -4,7 +4,7 @@ const resourceText = ({ text, mimeType, uri }: Fields): string =>
   typeof text === 'string' ? text : `[${mimeType ?? 'a file'}: ${uri}]`
 
 /**
- * The text of a part of a result, as the server sent it; what is no text is named. Undefined if it
+ * The text of a part of a result, as the server sent it; other parts are named. Undefined if it
  * is neither text nor an object.
  */
 export const partText = (part: unknown): string | undefined => {

@@ -15,7 +15,7 @@ import { type McpList, mcpLists } from './mcp-lists.ts'
 import type { McpServer } from './mcp-place.ts'
 import { mcpStandings } from './mcp-standings.ts'
 import { redaction } from './redaction.ts'
-import { failed, functionName, said, ToolFault } from './results.ts'
+import { failure, functionName, success, ToolFault } from './results.ts'
 import { definitionOf, policyOf } from './tool-policy.ts'
 
 type Uses = {
@@ -116,12 +116,12 @@ export const mcpTools = (uses: Uses) => {
       standings.note(call.organizationId, server)
       const text = clean(resultText(result))
       if (result.isError && isOfUnknownTool(text)) lists.outdate(server, call)
-      return noted(result.isError ? failed(text || `${name} failed`) : said(text || 'Done.'))
+      return noted(result.isError ? failure(text || `${name} failed`) : success(text || 'Done.'))
     } catch (error) {
       const fault = mcpFault(error, clean)
       if (isOfServer(error) && !signal.aborted) standings.note(call.organizationId, server, fault)
       if (refusesCall(error)) lists.outdate(server, call)
-      return noted(failed(`${server.name}: ${isSent ? callFault(error, clean) : fault}`))
+      return noted(failure(`${server.name}: ${isSent ? callFault(error, clean) : fault}`))
     }
   }
 
@@ -142,7 +142,7 @@ export const mcpTools = (uses: Uses) => {
       description: `The tools of ${server.name}, which cannot be reached at the moment`,
       parameters: { type: 'object', properties: {} },
     }
-    const run = async () => failed(`${server.name}: ${fault}`)
+    const run = async () => failure(`${server.name}: ${fault}`)
     return { server: server.name, tools: [{ spec, run }] }
   }
 

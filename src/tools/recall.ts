@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { RecallMemories } from '../../queries/recall-memories.ts'
 import type { Tool } from '../agents/tool.ts'
 import { actingUser } from '../ports/call.ts'
-import { said } from './results.ts'
+import { success } from './results.ts'
 import { typedTool } from './typed-tool.ts'
 
 /** How many memories a model is shown. */
@@ -19,6 +19,6 @@ export const recallTool = (recallMemories: RecallMemories): Tool =>
       const userId = actingUser(call)
       const memories =
         userId === null ? [] : await recallMemories({ organizationId, userId, query, limit: most })
-      return said(JSON.stringify({ memories }))
+      return success(JSON.stringify({ memories }))
     },
   })

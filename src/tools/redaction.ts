@@ -1,15 +1,15 @@
 import { cutPlace } from '../support/cut-text.ts'
 import { canonical, canonicalForms, codesOf } from './canonical-text.ts'
-import { longestAnswer, shown } from './results.ts'
+import { longestAnswer, resultText } from './results.ts'
 
 export type Secret = { name: string; value: string }
 
 /** The text, cut to `longest` characters, with each secret in it replaced by its name. */
 export type Redact = (text: string, longest?: number) => string
 
-/** A shorter secret occurs by chance: what contains it is withheld, not redacted. */
+/** A shorter secret occurs by chance: text that contains it is withheld, not redacted. */
 const shortest = 8
-/** What tells that much of a secret before a cut is redacted as it is. */
+/** This many characters of a secret in front of a cut are redacted like the secret. */
 const shortestBeginning = 4
 
 /** For each length of a match, the length that still matches when the next character differs. */
@@ -24,7 +24,7 @@ const fallbacksOf = (form: Uint16Array): Int32Array => {
 }
 
 /** Calls back with start and end of an occurrence. */
-type Found = (start: number, end: number) => void
+type OnOccurrence = (start: number, end: number) => void
 
 /**
  * Calls back for each occurrence, also of overlapping ones, in linear time. Where the text was cut
@@ -32,17 +32,17 @@ type Found = (start: number, end: number) => void
  */
 const searchFor = (form: Uint16Array) => {
   const fallbacks = fallbacksOf(form)
-  return (text: Uint16Array, isPart: boolean, found: Found): void => {
+  return (text: Uint16Array, isPart: boolean, onOccurrence: OnOccurrence): void => {
     let length = 0
     for (let n = 0; n < text.length; n++) {
       const code = text[n]
       while (length > 0 && code !== form[length]) length = fallbacks[length] ?? 0
       if (code === form[length]) length++
       if (length < form.length) continue
-      found(n + 1 - length, n + 1)
+      onOccurrence(n + 1 - length, n + 1)
       length = fallbacks[length] ?? 0
     }
-    if (isPart && length >= shortestBeginning) found(text.length - length, text.length)
+    if (isPart && length >= shortestBeginning) onOccurrence(text.length - length, text.length)
   }
 }
 
@@ -63,7 +63,7 @@ const longestEscape = 12
 const cutEscape = /(?:%[\da-f]?|\\(?:u[\da-f]{0,3}|x[\da-f]?)?|&[#\w]{0,9})$/i
 
 /** Where secrets are in a text: of each start, how far they reach and the name of the longest. */
-type Places = { ends: Int32Array; names: readonly string[]; withheld: string | undefined }
+type Places = { endOffsets: Int32Array; names: readonly string[]; withheld: string | undefined }
 
 const placesIn = (
   part: string,
@@ -71,26 +71,26 @@ const placesIn = (
   longest: number,
   searches: readonly ReturnType<typeof searchesOf>[],
 ): Places => {
-  const ends = new Int32Array(part.length)
+  const endOffsets = new Int32Array(part.length)
   const names: string[] = []
   let withheld: string | undefined
   const codes = codesOf(part)
   const bare = canonical(isPart ? part.replace(cutEscape, '') : part)
   for (const { name, isShort, plain, encoded } of searches) {
-    const mark: Found = (start, end) => {
+    const mark: OnOccurrence = (start, end) => {
       if (start >= longest) return
       if (isShort) withheld = name
-      if (end <= (ends[start] ?? 0)) return
-      ends[start] = end
+      if (end <= (endOffsets[start] ?? 0)) return
+      endOffsets[start] = end
       names[start] = name
     }
     plain(codes, isPart, mark)
     for (const search of encoded)
       search(bare.codes, isPart, (start, end) =>
-        mark(bare.starts[start] ?? 0, bare.ends[end - 1] ?? 0),
+        mark(bare.startOffsets[start] ?? 0, bare.endOffsets[end - 1] ?? 0),
       )
   }
-  return { ends, names, withheld }
+  return { endOffsets, names, withheld }
 }
 
 /**
@@ -102,21 +102,26 @@ export const redaction = (secrets: readonly Secret[]): Redact => {
   const searches = secrets.map(searchesOf)
   const ahead = longestEscape * Math.max(0, ...searches.map(({ length }) => length))
   return (text, longest = longestAnswer) => {
-    if (searches.length === 0) return shown(text, longest)
+    if (searches.length === 0) return resultText(text, longest)
     const part = text.slice(0, longest + ahead)
-    const { ends, names, withheld } = placesIn(part, part.length < text.length, longest, searches)
+    const { endOffsets, names, withheld } = placesIn(
+      part,
+      part.length < text.length,
+      longest,
+      searches,
+    )
     if (withheld) return `[withheld: the text contains the credential ${withheld}]`
     let clean = ''
     let from = 0
     for (let start = 0; start < longest && clean.length < longest; start++) {
-      let end = ends[start]
+      let end = endOffsets[start]
       if (!end) continue
       clean += `${part.slice(from, start)}[${names[start]}]`
-      while (++start < end) end = Math.max(end, ends[start] ?? 0)
+      while (++start < end) end = Math.max(end, endOffsets[start] ?? 0)
       from = end
       start = end - 1
     }
     clean += part.slice(from, Math.max(from, cutPlace(part, longest)))
-    return shown(clean, longest, text.length)
+    return resultText(clean, longest, text.length)
   }
 }

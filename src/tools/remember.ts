@@ -3,7 +3,7 @@ import type { RememberCommand } from '../../commands/remember.ts'
 import type { Tool } from '../agents/tool.ts'
 import { actingUser } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
-import { failed, said } from './results.ts'
+import { failure, success } from './results.ts'
 import { typedTool } from './typed-tool.ts'
 
 type Uses = { remember: RememberCommand; clock: Clock }
@@ -19,11 +19,11 @@ export const rememberTool = ({ remember, clock }: Uses): Tool =>
     args: z.object({ text: z.string().trim().min(1).max(2_000) }),
     async run({ text }, { turn: { call } }) {
       const userId = actingUser(call)
-      if (userId === null) return failed('there is no user to remember it for')
+      if (userId === null) return failure('there is no user to remember it for')
       const now = { ...call, at: clock.now().toISOString() }
       const memory = { userId, text, turnBeganAt: call.at }
       const { stored, isErased } = await remember(memory, now)
-      if (isErased) return failed('the memories of the user were erased during this turn')
-      return said(stored ? 'Remembered.' : 'This was remembered before.')
+      if (isErased) return failure('the memories of the user were erased during this turn')
+      return success(stored ? 'Remembered.' : 'This was remembered before.')
     },
   })

@@ -10,15 +10,15 @@ export class ToolFault extends Error {
   override readonly name = 'ToolFault'
 }
 
-export const said = (content: string): ToolResult => ({ ok: true, content })
+export const success = (content: string): ToolResult => ({ ok: true, content })
 
-export const failed = (content: string): ToolResult => ({ ok: false, content })
+export const failure = (content: string): ToolResult => ({ ok: false, content })
 
 /**
  * The text of a result, in which halves of surrogate pairs are U+FFFD. A text that was cut, here or
  * before from `total` characters, says so.
  */
-export const shown = (text: string, longest = longestAnswer, total = text.length): string => {
+export const resultText = (text: string, longest = longestAnswer, total = text.length): string => {
   const clean = text.toWellFormed()
   return text.length > longest || total > longest
     ? `${cutText(clean, longest)}\n[cut: the first ${longest} of ${Math.max(total, text.length)} characters]`

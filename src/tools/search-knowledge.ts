@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Tool } from '../agents/tool.ts'
 import type { Knowledge } from '../ports/knowledge.ts'
-import { said } from './results.ts'
+import { success } from './results.ts'
 import { typedTool } from './typed-tool.ts'
 
 /** How many passages a model is shown. */
@@ -18,6 +18,6 @@ export const searchKnowledgeTool = (knowledge: Knowledge): Tool =>
       const { organizationId } = call
       const passages = await knowledge.search(organizationId, agent.datastoreIds, query, most)
       const results = passages.map(({ filename, place, text }) => ({ filename, place, text }))
-      return said(JSON.stringify({ results }))
+      return success(JSON.stringify({ results }))
     },
   })

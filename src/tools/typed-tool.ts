@@ -1,7 +1,7 @@
 import { of } from 'rxjs'
 import { z } from 'zod'
 import type { Tool, ToolContext, ToolResult } from '../agents/tool.ts'
-import { failed } from './results.ts'
+import { failure } from './results.ts'
 import { definitionOf, policyOf } from './tool-policy.ts'
 
 type Typed<Args> = {
@@ -34,7 +34,7 @@ export const typedTool = <Args>({
       const parsed = args.safeParse(given)
       if (parsed.success) return run(parsed.data, context)
       const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-      return of(failed(issues.join('; ')))
+      return of(failure(issues.join('; ')))
     },
   }
 }

@@ -49,8 +49,8 @@ export const urlFrom = (template: string, args: Args): { url: URL; rest: Args } 
 
 /** Adds arguments to the query; values other than scalars as JSON. @throws ToolFault */
 export const withQuery = (url: URL, args: Args): URL => {
-  const whole = new URL(url)
-  if (Object.keys(args).length === 0) return whole
+  const extended = new URL(url)
+  if (Object.keys(args).length === 0) return extended
   const query = new URLSearchParams(url.search)
   let length = url.href.length
   for (const [name, value] of Object.entries(args)) {
@@ -59,6 +59,6 @@ export const withQuery = (url: URL, args: Args): URL => {
     if (length > longestAddress) throw tooLong()
     query.append(name, text)
   }
-  whole.search = query.toString()
-  return whole
+  extended.search = query.toString()
+  return extended
 }

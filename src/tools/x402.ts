@@ -43,8 +43,8 @@ const inHeaders = (headers: Headers) => {
   for (const name of headerNames) {
     const value = headers.get(name)
     if (!value) continue
-    const found = parsed(value) ?? parsed(Buffer.from(value, 'base64').toString())
-    if (found) return found
+    const payment = parsed(value) ?? parsed(Buffer.from(value, 'base64').toString())
+    if (payment) return payment
   }
   return undefined
 }
@@ -61,8 +61,8 @@ export const paymentIn = (
   clean: Redact,
 ): PaymentNotice | undefined => {
   const required = parsed(body) ?? inHeaders(headers)
-  for (const one of required?.accepts ?? []) {
-    const { data } = way.safeParse(one)
+  for (const offer of required?.accepts ?? []) {
+    const { data } = way.safeParse(offer)
     const total = data?.maxAmountRequired ?? data?.amount
     if (!data || total === undefined) continue
     return {

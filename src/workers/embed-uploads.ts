@@ -5,7 +5,7 @@ import type { UploadView } from '../../projections/uploads.ts'
 import { findPages } from '../../queries/find-pages.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import { ModelFault, ModelTimeout, ModelUnavailable } from '../ports/model.ts'
-import { chunkIn, linesOf, saidIn } from '../rag/stored-chunks.ts'
+import { chunkIn, linesOf, searchableText } from '../rag/stored-chunks.ts'
 import { quantized, vectorBlob } from '../rag/vectors.ts'
 import { storedUpload, type UploadWorkerUses } from './stored-upload.ts'
 import { withLease } from './with-lease.ts'
@@ -52,7 +52,7 @@ export const embedUploads = (uses: Uses) => {
     }
     for await (const { number, text } of linesOf(bytes)) {
       if (stopped) return undefined
-      if (number > 0) batch.push(saidIn(chunkIn(text)))
+      if (number > 0) batch.push(searchableText(chunkIn(text)))
       if (batch.length === batchSize) await flush()
     }
     if (batch.length > 0) await flush()

@@ -3,7 +3,7 @@ import t from 'tap'
 import { fileTypeOf, mimeTypes } from '../../src/domain/file/types.ts'
 import { chunksOf } from '../../src/rag/chunk.ts'
 import { parse } from '../../src/rag/parse/parse.ts'
-import { saidIn } from '../../src/rag/stored-chunks.ts'
+import { searchableText } from '../../src/rag/stored-chunks.ts'
 import {
   damagedContent,
   encryptedPdf,
@@ -245,7 +245,7 @@ const wordsOf = async (sample: Sample, extension: string): Promise<string> => {
   const bytes = typeof sample === 'string' ? new TextEncoder().encode(sample) : sample
   const type = fileTypeOf(`a${extension}`)
   const blocks = type ? await parse(bytes, type).catch(() => []) : []
-  return [...chunksOf(blocks)].map(saidIn).join('\n').toLowerCase()
+  return [...chunksOf(blocks)].map(searchableText).join('\n').toLowerCase()
 }
 
 t.test('the documentation lists the parts of every type, each with a sample', async (t) => {

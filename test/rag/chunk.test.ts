@@ -34,7 +34,7 @@ t.test('pages and records stand for themselves', async (t) => {
 })
 
 t.test(
-  'what is long is cut at sentences, and each part begins with the last words before',
+  'a long text is cut at sentences, and each chunk begins with the last words before it',
   async (t) => {
     const chunks = [...chunksOf([{ text: long(0, 100), place: 'line 1' }])]
     t.ok(chunks.length > 4)
@@ -53,8 +53,8 @@ t.test('each passage of a table repeats its header, cut, and its rows are lines'
   const rows = Array.from({ length: 100 }, (_, n) => `Person ${n} of many | ${n}`)
   const place = 'line 1'
   const oneByOne = [header, ...rows].map((text) => ({ text, place, header }))
-  const whole = [{ text: [header, ...rows].join('\n'), place, header }]
-  for (const table of [oneByOne, whole]) {
+  const oneBlock = [{ text: [header, ...rows].join('\n'), place, header }]
+  for (const table of [oneByOne, oneBlock]) {
     const chunks = [...chunksOf([{ text: 'Before', place }, ...table, { text: 'After', place }])]
     t.match(chunks[0]?.text, /^Before\n\nName \| Age\nPerson 0/)
     for (const { text } of chunks.slice(1)) t.match(text, /^Name \| Age\nPerson \d+ of many \| \d+/)
@@ -104,9 +104,9 @@ t.test('chunks are stored as lines that can be read one by one', async (t) => {
 
 t.test('a cut that finds no word or sentence is between grapheme clusters', async (t) => {
   const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
-  for (const one of ['👨‍👩‍👧‍👦', '🇩🇪', '👍🏽', 'e\u0301\u0302', '漢', '。\ufe00'])
+  for (const grapheme of ['👨‍👩‍👧‍👦', '🇩🇪', '👍🏽', 'e\u0301\u0302', '漢', '。\ufe00'])
     for (const before of ['', 'a']) {
-      const text = before + one.repeat(3_000)
+      const text = before + grapheme.repeat(3_000)
       const chunks = [
         ...chunksOf([
           { text, place: 'line 1', level: 1 },
@@ -114,11 +114,12 @@ t.test('a cut that finds no word or sentence is between grapheme clusters', asyn
           { text, place: 'line 3', level: 1 },
         ]),
       ]
-      const known = new Set([before, one.normalize('NFC'), '\n'])
+      const known = new Set([before, grapheme.normalize('NFC'), '\n'])
       for (const { text, headings } of chunks)
         for (const part of [text, ...headings])
           for (const { segment } of graphemes.segment(part))
-            if (!known.has(segment)) t.fail(`${JSON.stringify(segment)} of ${JSON.stringify(one)}`)
+            if (!known.has(segment))
+              t.fail(`${JSON.stringify(segment)} of ${JSON.stringify(grapheme)}`)
       t.ok(chunks.every(({ headings }) => headings.every(({ length }) => length > 180)))
     }
 })

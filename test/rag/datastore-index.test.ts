@@ -7,7 +7,7 @@ import { vectorBlob } from '../../src/rag/vectors.ts'
 import { declaration } from '../support/declarations.ts'
 
 /** `bm25s`: how many are found by bm25s 0.3 with PyStemmer 3.1, with its best settings. */
-const asked = z
+const questionSets = z
   .record(
     z.string(),
     z.object({
@@ -39,7 +39,7 @@ const articles = (
 
 const together = datastoreIndex()
 
-for (const [language, { declaration: name, bm25s, questions }] of Object.entries(asked))
+for (const [language, { declaration: name, bm25s, questions }] of Object.entries(questionSets))
   t.test(
     `questions in ${language} find their article at least as often as with bm25s`,
     async (t) => {
@@ -57,7 +57,7 @@ for (const [language, { declaration: name, bm25s, questions }] of Object.entries
 t.test('questions find their article in a DataStore of all these languages', async (t) => {
   const missed: string[] = []
   let all = 0
-  for (const { declaration: name, questions } of Object.values(asked)) {
+  for (const { declaration: name, questions } of Object.values(questionSets)) {
     const paragraphs = await declaration(name)
     all += questions.length
     for (const [question, article] of questions)

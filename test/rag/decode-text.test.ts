@@ -26,22 +26,22 @@ t.test('UTF-16 and UTF-32 are read with a byte order mark and without', async (t
     for (const encoding of ['utf-16le', 'utf-16be', 'utf-32le', 'utf-32be'])
       for (const addBOM of [true, false])
         for (const times of [1, 3_000]) {
-          const whole = `${text}\n`.repeat(times)
-          const read = decodedText(iconv.encode(whole, encoding, { addBOM }))
-          t.ok(read === whole, `${name}, ${encoding}, mark: ${addBOM}, ${times} times`)
+          const repeated = `${text}\n`.repeat(times)
+          const read = decodedText(iconv.encode(repeated, encoding, { addBOM }))
+          t.ok(read === repeated, `${name}, ${encoding}, mark: ${addBOM}, ${times} times`)
         }
 })
 
 t.test('UTF-8 stays UTF-8, also with NUL and other control characters in it', async (t) => {
   for (const text of Object.values(texts))
-    for (const one of [
+    for (const sample of [
       text,
       `${text}\0`,
       `a\0${text}`,
       `${text}\u0007\u001e\0${text}`,
       `${text}\0x`,
     ])
-      t.equal(decodedText(Buffer.from(one)), one)
+      t.equal(decodedText(Buffer.from(sample)), sample)
 })
 
 t.test('a letter of Latin-1 is read however late it comes', async (t) => {

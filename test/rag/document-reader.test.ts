@@ -65,11 +65,11 @@ t.test('one that takes too long or too much memory is ended', async (t) => {
 })
 
 t.test('a document is taken a part at a time, as its process reads it', async (t) => {
-  let taken = 0
+  let partCount = 0
   let left = false
   async function* endless() {
     try {
-      for (; ; taken++) yield Buffer.alloc(65_536, 'x')
+      for (; ; partCount++) yield Buffer.alloc(65_536, 'x')
     } finally {
       left = true
     }
@@ -78,11 +78,11 @@ t.test('a document is taken a part at a time, as its process reads it', async (t
   t.teardown(() => reader.close())
   const document = { bytes: endless(), fileType: 'text/plain', uploadId: 'u-1' } as const
   t.match(await reader.read(document), { failed: /memory/ })
-  t.ok(taken < 100_000, `${taken} parts were taken of what never ends`)
+  t.ok(partCount < 100_000, `${partCount} parts were taken of what never ends`)
   await eventually(async () => left)
 })
 
-t.test('what goes wrong while a document is taken is told, and its process ended', async (t) => {
+t.test('an error of the source rejects the read and ends its process', async (t) => {
   async function* broken() {
     yield Buffer.from('Tea ')
     throw new Error('the seal is broken')
@@ -118,11 +118,11 @@ t.test('long headings are not repeated at length in every passage', async (t) =>
   t.ok(lines.length < 2.5 * bytes.length, `${lines.length} of ${bytes.length}`)
   const line = lines.toString().split('\n').at(-2)
   const { headings } = JSON.parse(line ?? '{}')
-  t.ok(headings.every((one: string) => one.length <= 200))
+  t.ok(headings.every(({ length }: string) => length <= 200))
   t.equal(headings.length, 5, 'the nearest')
 })
 
-t.test('what is stored and indexed is bounded, whatever the file is', async (t) => {
+t.test('stored and indexed text is bounded for every file', async (t) => {
   const reader = documentReader({ timeoutMs: patientMs })
   t.teardown(() => reader.close())
   const heads = Array.from({ length: 6 }, (_, n) => `${'#'.repeat(n + 1)} ${'H'.repeat(200)}`)

@@ -26,20 +26,20 @@ const shelved = async (t: Test) => {
   const { datastores, uploads } = all.read
   const store = async (datastoreId: string, filename: string, text: string) => {
     const files = [fileOf(filename, text)]
-    const { uploads: taken } = await all.uploadFiles({ datastoreId, files }, call)
-    const one = { uploadId: taken[0]?.uploadId ?? '', datastoreId, filename }
+    const { uploads } = await all.uploadFiles({ datastoreId, files }, call)
+    const upload = { uploadId: uploads[0]?.uploadId ?? '', datastoreId, filename }
     const bytes = [new TextEncoder().encode(text)]
-    const read = await reader.read({ bytes, fileType: 'text/plain', uploadId: one.uploadId })
+    const read = await reader.read({ bytes, fileType: 'text/plain', uploadId: upload.uploadId })
     if ('failed' in read) throw new Error(read.failed)
     const stored = all.blobs.under(datastoreKey(call.organizationId, datastoreId))
     const { hash: chunksBlob } = await stored.put(once(Buffer.concat(read.lines)))
-    await all.followUpload.index(one, { chunks: read.count, chunksBlob }, call)
-    await all.followUpload.complete(one, call)
+    await all.followUpload.index(upload, { chunks: read.count, chunksBlob }, call)
+    await all.followUpload.complete(upload, call)
     await all.seen()
   }
   const create = async (displayName: string) => {
-    const made = await all.createDatastore({ displayName, description: null }, call)
-    return made.datastoreId
+    const datastore = await all.createDatastore({ displayName, description: null }, call)
+    return datastore.datastoreId
   }
   return { ...all, store, create, uses: { datastores, findUploads: findUploads({ uploads }) } }
 }
@@ -50,10 +50,10 @@ t.test('an index follows its DataStore, kept or not', async (t) => {
   await store(id, 'zebra.txt', 'The zebra sleeps.')
   const other = await create('Others')
   await store(other, 'crane.txt', 'The crane sleeps.')
-  const kept = knowledgeIn({ ...uses, blobs })
-  const never = knowledgeIn({ ...uses, blobs, limits: { keep: 1 } })
-  t.teardown(() => Promise.all([kept.close(), never.close()]))
-  for (const knowledge of [kept, never]) {
+  const caching = knowledgeIn({ ...uses, blobs })
+  const uncached = knowledgeIn({ ...uses, blobs, limits: { keep: 1 } })
+  t.teardown(() => Promise.all([caching.close(), uncached.close()]))
+  for (const knowledge of [caching, uncached]) {
     const ask = async (query: string) => {
       const crane = await knowledge.search('org-1', [other], 'crane', 5)
       t.equal(crane.length, 1, 'another index takes the room')
@@ -68,8 +68,8 @@ t.test('an index follows its DataStore, kept or not', async (t) => {
     t.strictSame(await ask('lion'), [])
     t.strictSame(await ask('zebra'), ['zebra.txt'])
   }
-  t.strictSame(await kept.search('org-2', [id], 'zebra', 5), [])
-  t.strictSame(await kept.search('org-1', ['d-unknown'], 'zebra', 5), [])
+  t.strictSame(await caching.search('org-2', [id], 'zebra', 5), [])
+  t.strictSame(await caching.search('org-1', ['d-unknown'], 'zebra', 5), [])
 })
 
 t.test('an index whose building failed is built again', async (t) => {
@@ -82,9 +82,9 @@ t.test('an index whose building failed is built again', async (t) => {
     blobs: {
       under: (key) => ({
         ...blobs.under(key),
-        get: async (...asked) => {
+        get: async (...args) => {
           if (failing) throw new StoreUnavailable('not now')
-          return blobs.under(key).get(...asked)
+          return blobs.under(key).get(...args)
         },
       }),
     },
@@ -105,12 +105,12 @@ t.test('an index takes no more than it may, and other DataStores are searched', 
   await store(large, 'first.txt', `The zebra sleeps. ${words}`)
   await store(large, 'second.txt', 'The lion sleeps.')
   await store(small, 'third.txt', 'The heron sleeps.')
-  const told: object[] = []
+  const warnings: object[] = []
   const knowledge = knowledgeIn({
     ...uses,
     blobs,
     limits: { largest: 500_000 },
-    log: { warn: (fields) => told.push(fields) },
+    log: { warn: (fields) => warnings.push(fields) },
   })
   t.teardown(knowledge.close)
   const ask = async (id: string, query: string) =>
@@ -118,7 +118,7 @@ t.test('an index takes no more than it may, and other DataStores are searched', 
   t.equal(await ask(large, 'zebra'), 1)
   t.equal(await ask(large, 'lion'), 0, 'it was full before')
   t.equal(await ask(small, 'heron'), 1)
-  t.match(told, [{ datastore_id: large }])
+  t.match(warnings, [{ datastore_id: large }])
 })
 
 t.test('searching and building leave this thread to others', async (t) => {
@@ -131,10 +131,10 @@ t.test('searching and building leave this thread to others', async (t) => {
   let turns = 0
   const counting = setInterval(() => turns++, 5)
   const query = Array.from({ length: 280 }, (_, n) => `zebra sleeps tells file${n}`).join(' ')
-  const found = await Promise.all(
+  const results = await Promise.all(
     Array.from({ length: 6 }, () => knowledge.search('org-1', [id], query, 10)),
   )
   clearInterval(counting)
-  t.ok(found.every(({ length }) => length === 10))
+  t.ok(results.every(({ length }) => length === 10))
   t.ok(turns > 5, `${turns} turns`)
 })

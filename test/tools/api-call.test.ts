@@ -20,8 +20,8 @@ const calling = async (t: Test, answer: Answer, limits: { totalMs?: number } = {
   t.teardown(outbound.close)
   const schemas = jsonSchemas()
   t.teardown(schemas.close)
-  const find = async (...asked: string[]) =>
-    asked.join('/') === 'org-1/user-1/TOKEN' ? { value: secret, hosts: [site.host] } : undefined
+  const find = async (...path: string[]) =>
+    path.join('/') === 'org-1/user-1/TOKEN' ? { value: secret, hosts: [site.host] } : undefined
   const apiCall = apiCalls({
     outbound,
     credentialHeaders: credentialHeaders({ findCredential: find }),
@@ -86,8 +86,8 @@ t.test('what is not said of a call follows from its method', async (t) => {
   t.strictSame(tool({ method: 'HEAD' }).policy, { ...usual, effect: 'read' })
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
     t.strictSame(tool({ method }).policy, { ...usual, effect: 'write' }, method)
-  const said = { effect: 'write', onUnknown: 'ask', requiresApproval: true } as const
-  t.match(tool({ ...said, approver: 'admin', approvalTtl: 60 }).policy, {
+  const settings = { effect: 'write', onUnknown: 'ask', requiresApproval: true } as const
+  t.match(tool({ ...settings, approver: 'admin', approvalTtl: 60 }).policy, {
     effect: 'write',
     keyed: false,
     onUnknown: 'ask',
@@ -150,11 +150,11 @@ t.test('arguments are checked against the parameters', async (t) => {
   }
   const weather = tool({ parameters })
   t.match(weather.spec, { name: 'weather', parameters })
-  const said = async (args: object) => (await resultOf(weather, { ...args })).content
-  t.equal(await said({}), "arguments must have required property 'city'")
-  t.equal(await said({ city: 1 }), 'arguments/city must be string')
-  t.equal(await said({ city: 'x', days: '3' }), 'arguments/days must be integer')
-  t.equal(await said({ city: 'x', more: 1 }), 'arguments must NOT have additional properties')
+  const contentOf = async (args: object) => (await resultOf(weather, { ...args })).content
+  t.equal(await contentOf({}), "arguments must have required property 'city'")
+  t.equal(await contentOf({ city: 1 }), 'arguments/city must be string')
+  t.equal(await contentOf({ city: 'x', days: '3' }), 'arguments/days must be integer')
+  t.equal(await contentOf({ city: 'x', more: 1 }), 'arguments must NOT have additional properties')
   t.equal(asked.length, 0)
   t.match(await resultOf(weather, { city: 'x', days: 3 }), { ok: true })
   const other = tool({ parameters: { ...parameters, required: [] } })
@@ -193,9 +193,9 @@ t.test('a schema cannot be made to cost much', async (t) => {
 })
 
 t.test("the calling user's own credential goes into the header, and nowhere else", async (t) => {
-  const shows: Answer = ({ headers }, response) =>
+  const mirror: Answer = ({ headers }, response) =>
     json(response, { headers, encoded: encodeURIComponent(secret) }, 200, { 'x-echo': 'yes' })
-  const { asked, tool } = await calling(t, shows)
+  const { asked, tool } = await calling(t, mirror)
   const headers = { Authorization: 'Bearer {{credential:TOKEN}}', 'X-Plain': 'plain' }
   const result = await resultOf(tool({ headers }), {})
   t.match(asked[0]?.headers, { authorization: `Bearer ${secret}`, 'x-plain': 'plain' })
@@ -220,7 +220,7 @@ t.test("the calling user's own credential goes into the header, and nowhere else
   t.match(await resultOf(tool({ headers }), {}, { call: delegated }), { ok: true })
 })
 
-t.test('what the arguments say is never taken for a credential', async (t) => {
+t.test("a credential's placeholder in the arguments stays as it is", async (t) => {
   const { asked, url, tool } = await calling(t, echo)
   const place = '{{credential:TOKEN}}'
   await resultOf(tool({ url: `${url}/{a}`, method: 'POST', headers: { 'X-A': 'a' } }), {
@@ -249,10 +249,10 @@ t.test('headers of the connection itself are not set', async (t) => {
 
 t.test('redirects stay on the host', async (t) => {
   const other = await web(t, echo)
-  const { asked, url, tool } = await calling(t, (one, response) => {
-    const to = new URL(one.url ?? '', 'http://x').searchParams.get('to')
-    if (to === null) echo(one, response)
-    else response.writeHead(Number(one.headers['x-status'] ?? 302), { location: to }).end()
+  const { asked, url, tool } = await calling(t, (request, response) => {
+    const to = new URL(request.url ?? '', 'http://x').searchParams.get('to')
+    if (to === null) echo(request, response)
+    else response.writeHead(Number(request.headers['x-status'] ?? 302), { location: to }).end()
   })
   const headers = { Authorization: '{{credential:TOKEN}}' }
   const at = (to: string, more = {}) =>
@@ -297,7 +297,9 @@ t.test('the answer is text of a bounded size', async (t) => {
     '/empty': (_, response) => response.writeHead(204).end(),
     '/long': (_, response) => json(response, { text: 'y'.repeat(50_000) }),
   }
-  const { url, tool } = await calling(t, (one, response) => kinds[one.url ?? '']?.(one, response))
+  const { url, tool } = await calling(t, (request, response) =>
+    kinds[request.url ?? '']?.(request, response),
+  )
   const got = async (path: string) => (await resultOf(tool({ url: `${url}${path}` }), {})).content
   const large = await got('/large')
   t.match(large, /\[cut: the answer is larger than 1048576 bytes\]$/)
@@ -308,7 +310,7 @@ t.test('the answer is text of a bounded size', async (t) => {
   t.match(await got('/long'), /\[cut: the first 16000 of 50011 characters\]$/)
 })
 
-t.test('what is not a success is told as it is', async (t) => {
+t.test('an error status is reported with its body', async (t) => {
   const { tool, url } = await calling(t, (_, response) =>
     json(response, { why: 'no such city' }, 404),
   )
@@ -355,7 +357,7 @@ t.test('x402', async (t) => {
     ],
     resource: { url: 'https://api.example/weather' },
   }
-  const answers: Record<string, (asked: Asked, response: Parameters<Answer>[1]) => void> = {
+  const answers: Record<string, (request: Asked, response: Parameters<Answer>[1]) => void> = {
     '/body': (_, response) => json(response, first, 402),
     '/header': (_, response) =>
       json(response, {}, 402, {
@@ -366,7 +368,9 @@ t.test('x402', async (t) => {
     '/other': (_, response) => json(response, { error: 'upgrade your plan' }, 402),
     '/broken': (_, response) => json(response, { accepts: [{ network: 7 }, null] }, 402),
   }
-  const { url, tool } = await calling(t, (one, response) => answers[one.url ?? '']?.(one, response))
+  const { url, tool } = await calling(t, (request, response) =>
+    answers[request.url ?? '']?.(request, response),
+  )
   const headers = { Authorization: '{{credential:TOKEN}}' }
   const outputs = (path: string) => outputsOf(tool({ url: `${url}${path}`, headers }), {})
   t.strictSame(await outputs('/body'), [
@@ -425,7 +429,7 @@ t.test(
     const hex = (text: string) => Buffer.from(text).toString('hex')
     const { tool, url } = await calling(t, ({ url = '', headers }, response) => {
       const sent = String(headers['x-key'])
-      const html = [...sent].map((one) => `&#x${hex(one)};`).join('')
+      const html = [...sent].map((character) => `&#x${hex(character)};`).join('')
       if (url === '/html') json(response, { html })
       else if (url === '/fails')
         json(response, { failed: Buffer.from(`u:${sent}`).toString('base64') }, 500)

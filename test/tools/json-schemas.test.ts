@@ -58,7 +58,7 @@ t.test('schemas that are bombs are compiled or refused, elsewhere and in bounds'
   })
 })
 
-t.test('what takes too long or too much is refused, and the next is served', async (t) => {
+t.test('a slow or large schema is refused, and the next one is served', async (t) => {
   const slow = jsonSchemas({ timeoutMs: 0 })
   t.teardown(slow.close)
   t.strictSame(await slow.faultOf('a', entangled(40)), {

@@ -136,7 +136,7 @@ t.test('a credential is sent, and found nowhere else', async (t) => {
   await before.close()
 
   life = await start()
-  const asked = client(life.url, key)
+  const user = client(life.url, key)
   const tools = ['shows', 'fails', 'moves', 'cut', 'pays', 'whoami', 'breaks', 'throws', 'refusing']
   const calls = tools.map((name) => ({ name, arguments: {} }))
   const turn = {
@@ -145,17 +145,17 @@ t.test('a credential is sent, and found nowhere else', async (t) => {
   }
   const answers: string[] = []
   provider.next({ calls })
-  answers.push(JSON.stringify((await asked.chat(turn)).body))
+  answers.push(JSON.stringify((await user.chat(turn)).body))
   provider.next({ calls })
-  answers.push(JSON.stringify(await (await asked.stream(turn)).all()))
-  const sessions = (await asked.sessions()).body
+  answers.push(JSON.stringify(await (await user.stream(turn)).all()))
+  const sessions = (await user.sessions()).body
   answers.push(JSON.stringify(sessions))
   for (const { session_id } of sessions.sessions)
-    answers.push(JSON.stringify((await asked.messages(session_id)).body))
+    answers.push(JSON.stringify((await user.messages(session_id)).body))
   await life.close()
 
   const sent = (requests: readonly Asked[]) =>
-    requests.filter((one) => one.headers.authorization === `Bearer ${secret}`).length
+    requests.filter((request) => request.headers.authorization === `Bearer ${secret}`).length
   t.ok(sent(site.asked) >= 10, 'the site was sent it')
   t.ok(sent(mcp.asked) > 0, 'the MCP server was sent it')
   const prompts = JSON.stringify(provider.requests.map(({ body }) => body))

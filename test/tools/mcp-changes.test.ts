@@ -218,7 +218,7 @@ const modernServer = async (t: Test) => {
   return { ...site, change, methods }
 }
 
-t.test('a server of the newest protocol is not initialized, and tells of changes', async (t) => {
+t.test('a server of the newest protocol is not initialized, and reports changes', async (t) => {
   const server = await modernServer(t)
   const { toolsAt, standingAt } = await asking(t)
   const tools = await toolsAt(server.url)
@@ -256,12 +256,12 @@ t.test('a stream for notices that ends at once is opened again twenty times', as
 
 t.test('a host has sixteen streams for notices, and each is freed once', (t) => {
   const { take } = listeningSlots()
-  const taken = [...Array(16)].map(() => take('a.example'))
-  t.ok(taken.every((release) => release !== undefined))
+  const releases = [...Array(16)].map(() => take('a.example'))
+  t.ok(releases.every((release) => release !== undefined))
   t.equal(take('a.example'), undefined)
   t.ok(take('b.example'))
-  taken[0]?.()
-  taken[0]?.()
+  releases[0]?.()
+  releases[0]?.()
   t.ok(take('a.example'))
   t.equal(take('a.example'), undefined)
   t.end()

@@ -60,7 +60,7 @@ t.test('the probe is omitted for a server that left it unanswered before', async
   t.equal(server.count('server/discover'), 1)
 })
 
-t.test('a server that refuses everything is told by the answer to `initialize`', async (t) => {
+t.test('the answer to `initialize` is reported of a server that refuses everything', async (t) => {
   const server = await oddMcpServer(t, {
     'server/discover': raw(401),
     initialize: raw(403),
@@ -310,8 +310,8 @@ t.test('an odd tool is left out and named, and the others are offered', async (t
 })
 
 t.test('a tool whose headers deviate is left out and named, and nothing is written', async (t) => {
-  const spoken = ['debug', 'warn'] as const
-  const written = spoken.map((name) => t.capture(console, name))
+  const levels = ['debug', 'warn'] as const
+  const logs = levels.map((name) => t.capture(console, name))
   const property = (name: unknown, type = 'string') => ({ type, 'x-mcp-header': name })
   const withHeaders = (name: string, properties: object, more: object = {}) => ({
     name,
@@ -352,7 +352,7 @@ t.test('a tool whose headers deviate is left out and named, and nothing is writt
   t.strictSame(namesOf(await toolsAt(without.url)), [])
   t.match(standingAt(without.url), { state: 'ok' })
   t.strictSame(
-    written.flatMap((calls) => calls()),
+    logs.flatMap((calls) => calls()),
     [],
   )
 })
@@ -369,7 +369,7 @@ t.test('the first hundred tools are offered, and the others named', async (t) =>
   t.equal(standing.leftOut?.length, 20, 'as many as are named')
 })
 
-t.test('what names a tool that is left out contains no credential', async (t) => {
+t.test('the name of an omitted tool contains no credential', async (t) => {
   const server = await oddMcpServer(t, {
     'tools/list': ({ id }, response, { headers }) =>
       json(response, {

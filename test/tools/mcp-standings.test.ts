@@ -8,7 +8,7 @@ import { resultOf } from '../support/tools.ts'
 import { web } from '../support/web.ts'
 
 /** Servers over loopback; nobody has stored a credential. */
-const asking = (test: Parameters<typeof mcpServer>[0]) => {
+const mcpScene = (test: Parameters<typeof mcpServer>[0]) => {
   const outbound = guardedOutbound({ allowHosts: ['127.0.0.1'] })
   let now = 1_000
   const mcp = mcpTools({
@@ -33,7 +33,7 @@ t.test('how a server answered is known by organization, until it answers otherwi
   const site = await web(t, (_asked, response) => {
     response.writeHead(down ? 503 : 404).end('with secret words')
   })
-  const { mcp, advance } = asking(t)
+  const { mcp, advance } = mcpScene(t)
   const server = { name: 'Double', url: site.url, headers: {} }
   t.strictSame(mcp.standingOf('org-1', server), { state: 'unknown' })
   await mcp.toolsOf([server], call)
@@ -47,17 +47,17 @@ t.test('how a server answered is known by organization, until it answers otherwi
   t.match(mcp.standingOf('org-1', server), { state: 'failing', at: 16_000, fault: 'HTTP 404' })
 })
 
-t.test('a call tells too; what a tool refuses is not the failure of its server', async (t) => {
+t.test('a call changes the standing too, but the error of a tool does not', async (t) => {
   const double = await mcpServer(t)
-  const { mcp, advance } = asking(t)
+  const { mcp, advance } = mcpScene(t)
   const server = { name: 'Double', url: double.url, headers: {} }
-  const [found] = await mcp.toolsOf([server], call)
+  const [listing] = await mcp.toolsOf([server], call)
   t.strictSame(mcp.standingOf('org-1', server), { state: 'ok', at: 1_000 })
   advance(1_000)
   const tool = (name: string) => {
-    const one = found?.tools.find(({ spec }) => spec.name === name)
-    if (!one) throw new Error(`there is no ${name}`)
-    return one
+    const match = listing?.tools.find(({ spec }) => spec.name === name)
+    if (!match) throw new Error(`there is no ${name}`)
+    return match
   }
   await resultOf(tool('breaks'), {})
   t.strictSame(mcp.standingOf('org-1', server), { state: 'ok', at: 2_000 })
@@ -67,7 +67,7 @@ t.test('a call tells too; what a tool refuses is not the failure of its server',
 
 t.test('a credential that a user lacks is not the failure of the server', async (t) => {
   const double = await mcpServer(t)
-  const { mcp } = asking(t)
+  const { mcp } = mcpScene(t)
   const headers = { Authorization: 'Bearer {{credential:TOKEN}}' }
   const server = { name: 'Double', url: double.url, headers }
   await mcp.toolsOf([server], call)

@@ -19,26 +19,26 @@ t.test("a server's tools are listed and called", async (t) => {
     parameters: { type: 'object', properties: { a: { type: 'number' } }, required: ['a', 'b'] },
   })
   const reached = { host: server.host }
-  const said = (name: string, args = {}) => resultOf(named(tools, name), args)
-  t.strictSame(await said('add', { a: 1, b: 2 }), { ok: true, content: '3', reached })
-  t.strictSame(await said('draws'), {
+  const resultFrom = (name: string, args = {}) => resultOf(named(tools, name), args)
+  t.strictSame(await resultFrom('add', { a: 1, b: 2 }), { ok: true, content: '3', reached })
+  t.strictSame(await resultFrom('draws'), {
     ok: true,
     content: 'Here:\n[image/png, which is no text]',
     reached,
   })
-  t.strictSame(await said('counts'), { ok: true, content: '{"n":3}', reached })
-  t.match(await said('breaks'), { ok: false, content: 'no: undefined' })
-  t.match(await said('add', { a: 'x' }), { ok: false })
+  t.strictSame(await resultFrom('counts'), { ok: true, content: '{"n":3}', reached })
+  t.match(await resultFrom('breaks'), { ok: false, content: 'no: undefined' })
+  t.match(await resultFrom('add', { a: 'x' }), { ok: false })
   t.equal(server.count('initialize'), 1, 'over one connection')
 })
 
-t.test('what a server says of its tools, what is said of it, and what of one tool', async (t) => {
+t.test("a server's annotations, its settings and those of one tool make the policy", async (t) => {
   const server = await mcpServer(t)
   const { mcp } = await asking(t)
   const place = { name: 'Double', url: server.url, headers: {} }
   const policies = async (more: object) => {
-    const [found] = await mcp.toolsOf([{ ...place, ...more }], call)
-    const of = (name: string) => named(found?.tools ?? [], name).policy
+    const [listing] = await mcp.toolsOf([{ ...place, ...more }], call)
+    const of = (name: string) => named(listing?.tools ?? [], name).policy
     return { add: of('add'), whoami: of('whoami'), breaks: of('breaks') }
   }
   const usual = { keyed: false, onUnknown: 'tell' }
@@ -77,17 +77,17 @@ t.test('a list is kept, for all users of the organization', async (t) => {
 t.test('each user has a session of their own, and their own credential', async (t) => {
   const server = await mcpServer(t)
   const { toolsAt, values } = await asking(t)
-  const one = named(await toolsAt(server.url, bearer), 'whoami')
-  t.match(await resultOf(one, {}), { ok: true, content: 'you sent Bearer [TOKEN]' })
+  const firstTool = named(await toolsAt(server.url, bearer), 'whoami')
+  t.match(await resultOf(firstTool, {}), { ok: true, content: 'you sent Bearer [TOKEN]' })
   const other = { ...call, userId: 'user-2' }
-  const two = named(await toolsAt(server.url, bearer, other), 'whoami')
-  t.match(await resultOf(two, {}, { call: other }), { ok: true, content: /\[TOKEN\]$/ })
+  const secondTool = named(await toolsAt(server.url, bearer, other), 'whoami')
+  t.match(await resultOf(secondTool, {}, { call: other }), { ok: true, content: /\[TOKEN\]$/ })
   t.equal(server.sessions.size, 2)
   const sent = new Set(server.asked.map(({ headers }) => headers.authorization))
   t.strictSame(sent, new Set([`Bearer ${secret}`, `Bearer ${secret}-of-another`]))
 
   values.set('org-1/user-1/TOKEN', 'rotated-value')
-  t.match(await resultOf(one, {}), { ok: true, content: 'you sent Bearer [TOKEN]' })
+  t.match(await resultOf(firstTool, {}), { ok: true, content: 'you sent Bearer [TOKEN]' })
   t.equal(server.asked.at(-1)?.headers.authorization, 'Bearer rotated-value')
 })
 
@@ -118,10 +118,10 @@ t.test('a missing credential is named, and asked for again', async (t) => {
   })
   t.equal(server.asked.length, 0)
   values.set('org-1/user-1/OTHER', 'here')
-  const found = await toolsAt(server.url, headers)
-  t.ok(namesOf(found).includes('whoami'))
+  const offered = await toolsAt(server.url, headers)
+  t.ok(namesOf(offered).includes('whoami'))
   values.delete('org-1/user-1/OTHER')
-  t.match(await resultOf(named(found, 'whoami'), {}), {
+  t.match(await resultOf(named(offered, 'whoami'), {}), {
     ok: false,
     content: /the credential OTHER is missing/,
   })
@@ -129,8 +129,8 @@ t.test('a missing credential is named, and asked for again', async (t) => {
 
 t.test('a server that is down is an error of its tools', async (t) => {
   const server = await mcpServer(t)
-  const gone = await web(t, () => undefined)
-  await gone.close()
+  const closed = await web(t, () => undefined)
+  await closed.close()
   const { toolsAt, advance } = await asking(t, { listMs: 1_000, retryMs: 100 })
   const tools = await toolsAt(server.url)
   await server.close()
@@ -142,7 +142,7 @@ t.test('a server that is down is an error of its tools', async (t) => {
   advance(1_000)
   t.strictSame(namesOf(await toolsAt(server.url)), namesOf(tools), 'the last list stands')
 
-  const missing = await toolsAt(gone.url)
+  const missing = await toolsAt(closed.url)
   t.strictSame(namesOf(missing), ['Double'])
   t.strictSame(await resultOf(named(missing, 'Double'), {}), down)
 })
@@ -161,7 +161,7 @@ t.test('a server that hangs costs a bounded time', async (t) => {
   t.match(await resultOf(named(tools, 'add'), { a: 1, b: 1 }), { ok: true, content: '2' })
 })
 
-t.test('what is no MCP server is an error too', async (t) => {
+t.test('a site that is no MCP server is an error too', async (t) => {
   const { toolsAt } = await asking(t)
   const answers: [number, string, string][] = [
     [200, 'text/html', '<html>'],
@@ -204,7 +204,7 @@ t.test('an idle connection is closed, and its session ended', async (t) => {
   t.equal(server.asked.at(-1)?.method, 'DELETE')
 })
 
-t.test('what a call reached is told, with the names of credentials', async (t) => {
+t.test('a result names the host and the credentials that the call used', async (t) => {
   const server = await mcpServer(t)
   const { toolsAt } = await asking(t)
   const tools = await toolsAt(server.url, bearer)
@@ -225,18 +225,18 @@ t.test(
   async (t) => {
     const cut = { 'content-type': 'text/event-stream' }
     const site = await web(t, ({ method, body }, response) => {
-      const { id, method: asked } = body === '' ? { id: 0, method: '' } : JSON.parse(body)
+      const { id, method: requested } = body === '' ? { id: 0, method: '' } : JSON.parse(body)
       const answer = (result: object) => json(response, { jsonrpc: '2.0', id, result })
       if (method === 'DELETE') response.writeHead(200).end()
-      else if (asked === 'initialize')
+      else if (requested === 'initialize')
         answer({
           protocolVersion: '2025-11-25',
           capabilities: { tools: {} },
           serverInfo: { name: 'cuts', version: '1' },
         })
-      else if (asked === 'tools/list')
+      else if (requested === 'tools/list')
         answer({ tools: [{ name: 'cuts', inputSchema: { type: 'object' } }] })
-      else if (asked === 'tools/call' || method === 'GET')
+      else if (requested === 'tools/call' || method === 'GET')
         response.writeHead(200, cut).end('retry: 0\nid: 1\ndata: \n\n')
       else if (id === undefined) response.writeHead(202).end()
       else json(response, { jsonrpc: '2.0', id, error: { code: -32601, message: 'unknown' } }, 404)

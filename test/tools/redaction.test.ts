@@ -74,7 +74,7 @@ t.test('finds what a search for each form at each place finds', async (t) => {
     const hidden = new Set<number>()
     for (let n = text.indexOf(value); n !== -1; n = text.indexOf(value, n + 1))
       for (let k = 0; k < value.length; k++) hidden.add(n + k)
-    const expected = [...text].map((one, n) => (hidden.has(n) ? '*' : one)).join('')
+    const expected = [...text].map((character, n) => (hidden.has(n) ? '*' : character)).join('')
     const clean = redaction([{ name: 'S', value }])(text)
     t.equal(clean.replace(/(?:\[S\])+/g, '*'), expected.replace(/\*+/g, '*'))
   }
@@ -82,7 +82,7 @@ t.test('finds what a search for each form at each place finds', async (t) => {
 
 /** Each character as an escape. */
 const each = (text: string, encode: (code: number) => string) =>
-  [...text].map((one) => encode(one.charCodeAt(0))).join('')
+  [...text].map((character) => encode(character.charCodeAt(0))).join('')
 const hex = (code: number, digits: number) => code.toString(16).padStart(digits, '0')
 const base64 = (before: string, value: string) =>
   Buffer.from(`${before}${value}`).toString('base64')
@@ -164,13 +164,15 @@ t.test('keeps a text that has no secret as it is', async (t) => {
 
 t.test('shows nothing of a secret whose escapes end wherever the text is cut', async (t) => {
   const value = 'Tr0ub4dor&3-horse-battery'
-  const percent = [...value].map((one) => `%${one.charCodeAt(0).toString(16)}`).join('')
-  const unicode = [...value].map((one) => `\\u00${one.charCodeAt(0).toString(16)}`).join('')
+  const percent = [...value].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('')
+  const unicode = [...value]
+    .map((character) => `\\u00${character.charCodeAt(0).toString(16)}`)
+    .join('')
   const redacted = redaction([{ name: 'TOKEN', value }])
   for (const encoded of [percent, unicode])
-    for (let shown = 1; shown < encoded.length; shown++) {
-      const text = `${'.'.repeat(1_000 - shown)}${encoded}${'.'.repeat(1_000)}`
-      t.match(redacted(text, 1_000), /^\.+\[/, `${shown} of ${encoded.length} characters`)
+    for (let length = 1; length < encoded.length; length++) {
+      const text = `${'.'.repeat(1_000 - length)}${encoded}${'.'.repeat(1_000)}`
+      t.match(redacted(text, 1_000), /^\.+\[/, `${length} of ${encoded.length} characters`)
     }
 })
 

@@ -21,7 +21,7 @@ const accountOf = async ({ load }: Commanded) => {
   return { balance, held: balance - effectiveBalance(state) }
 }
 
-t.test('what is asked for in two forms at once is made in both, repeated or not', async (t) => {
+t.test('a request for two forms makes both, repeated or not', async (t) => {
   const all = await commanded(t)
   const generation = contentGeneration({ ...all, provider })
   const grant = decideGrant({ grantId: 'g-1', amount: 1_000_000, reason: 'test' })
@@ -39,7 +39,7 @@ t.test('what is asked for in two forms at once is made in both, repeated or not'
   t.equal((await accountOf(all)).held, 60_000)
 })
 
-t.test('what is asked for in a session that is erased is not made', async (t) => {
+t.test('a request in an erased session is not executed', async (t) => {
   const all = await commanded(t)
   const { id } = await contentGeneration({ ...all, provider }).request(fox, call)
   await all.seen()

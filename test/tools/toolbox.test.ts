@@ -54,9 +54,9 @@ const boxed = async (t: Test, ports: Ports = {}) => {
 const namesOf = (tools: readonly Tool[]) => tools.map(({ spec }) => spec.name)
 
 const named = (tools: readonly Tool[], name: string): Tool => {
-  const found = tools.find(({ spec }) => spec.name === name)
-  if (!found) throw new Error(`there is no tool ${name}`)
-  return found
+  const tool = tools.find(({ spec }) => spec.name === name)
+  if (!tool) throw new Error(`there is no tool ${name}`)
+  return tool
 }
 
 const apiCall = (name: string) => ({
@@ -98,17 +98,17 @@ t.test('a built-in tool may wait for approval, and keeps what it does', async (t
   const { toolsOf } = await boxed(t)
   const [plain] = await toolsOf({ tools: ['remember'] })
   t.strictSame(plain?.policy, { effect: 'write', keyed: true, onUnknown: 'tell' })
-  const [asked] = await toolsOf({
+  const [approvable] = await toolsOf({
     tools: [{ type: 'remember', requiresApproval: true, approvalTtl: 60 }],
   })
-  t.match(asked?.policy, {
+  t.match(approvable?.policy, {
     effect: 'write',
     keyed: true,
     onUnknown: 'tell',
     approval: { approver: 'user', ttlSeconds: 60 },
   })
-  t.match(asked?.definition?.(), /^[\da-f]{64}$/)
-  t.equal(asked?.definition?.(), plain?.definition?.(), 'also once it needs no approval')
+  t.match(approvable?.definition?.(), /^[\da-f]{64}$/)
+  t.equal(approvable?.definition?.(), plain?.definition?.(), 'also once it needs no approval')
 })
 
 t.test('memories are those of whom the turn is for', async (t) => {
@@ -148,12 +148,12 @@ t.test('arguments that do not fit are told', async (t) => {
 })
 
 t.test("the knowledge of the agent's own DataStores", async (t) => {
-  const asked: unknown[] = []
+  const questions: unknown[] = []
   const knowledge: Knowledge = {
     search: async (...question) => {
-      asked.push(question)
-      const found = { upload_id: 'u-1', chunk: 3, place: 'page 2', score: 1.5 }
-      return [{ ...found, filename: 'handbook.md', text: 'Tea is at four.' }]
+      questions.push(question)
+      const passage = { upload_id: 'u-1', chunk: 3, place: 'page 2', score: 1.5 }
+      return [{ ...passage, filename: 'handbook.md', text: 'Tea is at four.' }]
     },
   }
   const { toolsOf } = await boxed(t, { knowledge })
@@ -163,7 +163,7 @@ t.test("the knowledge of the agent's own DataStores", async (t) => {
     ok: true,
     content: '{"results":[{"filename":"handbook.md","place":"page 2","text":"Tea is at four."}]}',
   })
-  t.strictSame(asked, [['org-1', ['store-1'], 'tea', 5]])
+  t.strictSame(questions, [['org-1', ['store-1'], 'tea', 5]])
 })
 
 t.test('content is asked for', async (t) => {
@@ -175,13 +175,14 @@ t.test('content is asked for', async (t) => {
   }
   const { toolsOf } = await boxed(t, { contentGeneration })
   const [tool] = await toolsOf({ tools: ['generate_content'] })
-  const asked = (content_type: string) => tool && resultOf(tool, { prompt: 'A fox', content_type })
-  t.match(await asked('image'), {
+  const request = (content_type: string) =>
+    tool && resultOf(tool, { prompt: 'A fox', content_type })
+  t.match(await request('image'), {
     ok: true,
     content: '{"id":"content-1","content_type":"image","status":"pending"}',
   })
-  t.match(await asked('video'), { ok: false, content: 'Not enough credits' })
-  t.match(await asked('poem'), { ok: false, content: /^content_type: / })
+  t.match(await request('video'), { ok: false, content: 'Not enough credits' })
+  t.match(await request('poem'), { ok: false, content: /^content_type: / })
 })
 
 t.test('no two tools have one name', async (t) => {

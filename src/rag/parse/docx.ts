@@ -104,7 +104,7 @@ export const parseDocx = (bytes: Uint8Array): Block[] => {
   const margins = ['header', 'footer'].flatMap((kind) => {
     const flow = textFlow(() => ({ place: kind, part: 0 }))
     const texts = new Set<string>()
-    for (const { target } of relations.filter((one) => one.kind === kind)) {
+    for (const { target } of relations.filter((relation) => relation.kind === kind)) {
       const part = files.part(target)
       const start = flow.blocks.length
       if (part && !writtenParts.has(target))

@@ -3,10 +3,10 @@ export type Variants = ReadonlyMap<string, string>
 
 const word = String.raw`\p{L}[\p{L}\p{M}]*`
 /** Where a word begins: looking from elsewhere would take time that grows with its square. */
-const begin = String.raw`(?<![\p{L}\p{M}\-\u2010])`
-const compound = new RegExp(String.raw`${begin}${word}(?:[\-\u2010]${word})+`, 'gu')
+const wordStart = String.raw`(?<![\p{L}\p{M}\-\u2010])`
+const compound = new RegExp(String.raw`${wordStart}${word}(?:[\-\u2010]${word})+`, 'gu')
 const divided = new RegExp(
-  String.raw`${begin}(${word}(?:[\-\u2010]${word})*)([\-\u2010\u00ad])\n[^\S\n]*(?=(${word}(?:[\-\u2010]${word})*))`,
+  String.raw`${wordStart}(${word}(?:[\-\u2010]${word})*)([\-\u2010\u00ad])\n[^\S\n]*(?=(${word}(?:[\-\u2010]${word})*))`,
   'gu',
 )
 
@@ -26,16 +26,16 @@ const isWord = (left: string, right: string): boolean => {
 export const hyphenJoiner = () => {
   const compounds = new Set<string>()
 
-  return (written: string): { text: string; variants: Variants } => {
-    const page = written.normalize('NFC')
+  return (source: string): { text: string; variants: Variants } => {
+    const page = source.normalize('NFC')
     for (const [word] of page.matchAll(compound)) compounds.add(word.toLowerCase())
     const variants = new Map<string, string>()
     const text = page.replace(divided, (_, left: string, hyphen: string, right: string) => {
-      const one = `${left}${right}`
-      const two = `${left}-${right}`
+      const joined = `${left}${right}`
+      const hyphenated = `${left}-${right}`
       const joins =
-        hyphen === '\u00ad' || (isWord(left, right) && !compounds.has(two.toLowerCase()))
-      variants.set(joins ? one : two, joins ? two : one)
+        hyphen === '\u00ad' || (isWord(left, right) && !compounds.has(hyphenated.toLowerCase()))
+      variants.set(joins ? joined : hyphenated, joins ? hyphenated : joined)
       return joins ? left : `${left}-`
     })
     return { text, variants }

@@ -46,9 +46,9 @@ const lines = (value: unknown, path: string, depth = 0): string[] => {
   if (depth > deepest) throw new Unreadable(`The JSON is nested deeper than ${deepest} levels`)
   if (typeof value !== 'object' || value === null) return [path ? `${path}: ${value}` : `${value}`]
   const named = Array.isArray(value)
-    ? value.map((one) => [path, one] as const)
-    : Object.entries(value).map(([key, one]) => [path ? `${path} ${key}` : key, one] as const)
-  return named.flatMap(([path, one]) => lines(one, path, depth + 1))
+    ? value.map((item) => [path, item] as const)
+    : Object.entries(value).map(([key, field]) => [path ? `${path} ${key}` : key, field] as const)
+  return named.flatMap(([path, item]) => lines(item, path, depth + 1))
 }
 
 const parsed = (text: string, where: string): unknown => {
@@ -70,13 +70,13 @@ export const parseJsonDocument = (bytes: Uint8Array): Block[] => {
   if (typeof value !== 'object' || value === null)
     return [{ text: lines(value, '').join('\n'), place: '$' }]
   if (Array.isArray(value))
-    return value.map((one, n) => ({
-      text: lines(one, '').join('\n'),
+    return value.map((item, n) => ({
+      text: lines(item, '').join('\n'),
       place: `$${step(n)}`,
       part: n,
     }))
-  return Object.entries(value).map(([key, one]) => ({
-    text: lines(one, key).join('\n'),
+  return Object.entries(value).map(([key, field]) => ({
+    text: lines(field, key).join('\n'),
     place: `$${step(key)}`,
   }))
 }

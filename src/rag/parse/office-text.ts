@@ -64,9 +64,9 @@ export const writePart = (bytes: Uint8Array, flow: TextFlow, hooks: OfficeHooks 
   }
   const isOn = (attributes: Attributes): boolean =>
     !['0', 'false', 'off'].includes(attributeOf(attributes, 'val') ?? '')
-  const head = (found: number | undefined): void => {
-    if (found === undefined || level !== undefined) return
-    level = found
+  const head = (headingLevel: number | undefined): void => {
+    if (headingLevel === undefined || level !== undefined) return
+    level = headingLevel
     flow.openHeading()
   }
 

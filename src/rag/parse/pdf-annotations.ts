@@ -2,7 +2,7 @@
 export type Annotation = Readonly<Record<string, unknown>>
 
 export const stringsIn = (value: unknown): string[] =>
-  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string' && one !== '')
+  (Array.isArray(value) ? value : [value]).filter((item) => typeof item === 'string' && item !== '')
 
 /** The value that a form shows; a choice has names for its values. */
 const fieldValue = (annotation: Annotation): string => {

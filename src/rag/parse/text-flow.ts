@@ -40,9 +40,9 @@ export const textFlow = (at: (number: number) => Place) => {
 
   /** Takes the text since the last block or cell. */
   const take = (): string => {
-    const taken = text
+    const pending = text
     text = ''
-    return taken
+    return pending
   }
 
   const isInCell = (table: Table | undefined): boolean => table?.inCell === true && !table.isLayout
@@ -63,8 +63,8 @@ export const textFlow = (at: (number: number) => Place) => {
       text += ' '
       return
     }
-    const taken = take()
-    emit(level === undefined ? { text: taken } : { text: oneLine(taken), level })
+    const pending = take()
+    emit(level === undefined ? { text: pending } : { text: oneLine(pending), level })
   }
 
   const endRow = (): void => {

@@ -108,19 +108,19 @@ t.test('JSON and JSON Lines: a value per line, after the names that lead to it',
 
 t.test('JSON: numbers are as they are written', async (t) => {
   const numbers = ['12345678901234567891', '1e400', '-0', '1.0', '0.1e-7', '-12.50E+3', '0']
-  for (const one of numbers) {
-    t.match(await read(`{"n":${one}}`, 'application/json'), [{ text: `n: ${one}` }])
-    t.match(await read(`[ ${one} , "${one} \\" 7"]`, 'application/json'), [
-      { text: one },
-      { text: `${one} " 7` },
+  for (const number of numbers) {
+    t.match(await read(`{"n":${number}}`, 'application/json'), [{ text: `n: ${number}` }])
+    t.match(await read(`[ ${number} , "${number} \\" 7"]`, 'application/json'), [
+      { text: number },
+      { text: `${number} " 7` },
     ])
-    t.match(await read(one, 'application/json'), [{ text: one, place: '$' }])
-    t.match(await read(`{"a":[${one}]}`, 'application/x-ndjson'), [{ text: `a: ${one}` }])
+    t.match(await read(number, 'application/json'), [{ text: number, place: '$' }])
+    t.match(await read(`{"a":[${number}]}`, 'application/x-ndjson'), [{ text: `a: ${number}` }])
   }
   const many = Array.from({ length: 10_000 }, (_, n) => n)
   const [block] = await read(JSON.stringify({ many }), 'application/json')
   t.equal(block?.text, many.map((n) => `many: ${n}`).join('\n'))
-  const wrong = [
+  const invalid = [
     '01',
     '1.',
     '.5',
@@ -134,7 +134,7 @@ t.test('JSON: numbers are as they are written', async (t) => {
     '{ 12 : 3}',
     '[1"a"]',
   ]
-  for (const one of wrong) await refused(t, one, 'application/json', /not valid JSON/)
+  for (const json of invalid) await refused(t, json, 'application/json', /not valid JSON/)
 })
 
 t.test('a control character separates words, whatever the format', async (t) => {

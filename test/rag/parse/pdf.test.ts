@@ -4,7 +4,7 @@ import t from 'tap'
 import { version } from 'unpdf/pdfjs'
 import { chunksOf } from '../../../src/rag/chunk.ts'
 import { parse } from '../../../src/rag/parse/parse.ts'
-import { saidIn } from '../../../src/rag/stored-chunks.ts'
+import { searchableText } from '../../../src/rag/stored-chunks.ts'
 import {
   damagedContent,
   encryptedPdf,
@@ -97,7 +97,7 @@ t.test('a word divided at the end of a line is joined, and found in both forms',
   const [chunk] = chunksOf(blocks)
   if (!chunk) return t.fail('no chunk')
   t.strictSame(chunk.variants, ['infor-mation', 'stateof-the-art', 'email', 'wellknown'])
-  t.match(saidIn(chunk), /\binformation\b[\s\S]*\binfor-mation\b/)
+  t.match(searchableText(chunk), /\binformation\b[\s\S]*\binfor-mation\b/)
 })
 
 t.test('a page that cannot be read costs that page, and is named', async (t) => {
