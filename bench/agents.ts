@@ -14,16 +14,20 @@ const pacedStreams = 16
 const idleStreams = 1_000
 const stamp = /"content":"(\d{16}) "/g
 
-type Asked = Pick<Request, 'path' | 'headers'> & { body: string }
+type PostRequest = Pick<Request, 'path' | 'headers'> & { body: string }
 
-const read = async (pool: Pool, { path, headers, body }: Asked, see: (text: string) => void) => {
+const read = async (
+  pool: Pool,
+  { path, headers, body }: PostRequest,
+  see: (text: string) => void,
+) => {
   const answer = await pool.request({ method: 'POST', path, headers, body })
   if (answer.statusCode !== 200) throw new Error(`${path} was refused with ${answer.statusCode}`)
   for await (const piece of answer.body) see(String(piece))
 }
 
 /** How long tokens were under way, in microseconds, through whoever hands them on. */
-const delays = async ({ url }: Serving, requests: readonly Asked[]): Promise<number[]> => {
+const delays = async ({ url }: Serving, requests: readonly PostRequest[]): Promise<number[]> => {
   const pool = new Pool(url, { connections: requests.length })
   const all: number[] = []
   const see = (text: string) => {
@@ -36,26 +40,26 @@ const delays = async ({ url }: Serving, requests: readonly Asked[]): Promise<num
 }
 
 /** Megabytes that a server takes for streams that are open and silent. */
-const openStreams = async (server: Serving, requests: readonly Asked[]): Promise<number> => {
+const openStreams = async (server: Serving, requests: readonly PostRequest[]): Promise<number> => {
   const before = server.memory()
   const pool = new Pool(server.url, { connections: requests.length })
   let speaking = 0
   const streams = requests.map((request) => {
-    let told = false
+    let isSpeaking = false
     return read(pool, request, (text) => {
-      if (told || !text.includes('"content":"wait"')) return
-      told = true
+      if (isSpeaking || !text.includes('"content":"wait"')) return
+      isSpeaking = true
       speaking++
     }).catch(() => undefined)
   })
   while (speaking < requests.length) await after(50)
-  const taken = server.memory() - before
+  const growth = server.memory() - before
   await pool.destroy()
   await Promise.all(streams)
-  return taken
+  return growth
 }
 
-const asked = (request: Request): Asked => ({ ...request, body: request.body ?? '' })
+const withBody = (request: Request): PostRequest => ({ ...request, body: request.body ?? '' })
 
 /** Agents at work: a parallel one, what the product adds to a token, and streams that wait. */
 export const benchAgents: Section = async (place) => {
@@ -73,7 +77,7 @@ export const benchAgents: Section = async (place) => {
     const [parallels, singles] = await alternately(
       [to('targetId'), single].map((requests) => () => manyStreams(product, requests)),
     )
-    const paced = to('stampedId').slice(0, pacedStreams).map(asked)
+    const paced = to('stampedId').slice(0, pacedStreams).map(withBody)
     const bare = paced.map((request) => ({
       ...request,
       path: '/v1/chat/completions',
@@ -87,29 +91,29 @@ export const benchAgents: Section = async (place) => {
     const added = (share: number) =>
       percentile(all(through), share) - percentile(all(straight), share)
 
-    const silent = to('silentId').map(asked)
+    const silent = to('silentId').map(withBody)
     const waiting = Array.from({ length: idleStreams }, (_, n) => silent[n % silent.length])
     const memory = await openStreams(
       product,
-      waiting.filter((one) => one !== undefined),
+      waiting.filter((request) => request !== undefined),
     )
     const name = `parallel agent of ${branches} branches, 64 streams`
     const unit = 'streams/s'
     return [
       {
         name,
-        value: medianOf(parallels, (one) => one.perSecond),
+        value: medianOf(parallels, (result) => result.perSecond),
         unit,
-        against: { name: 'one agent', value: medianOf(singles, (one) => one.perSecond) },
+        against: { name: 'one agent', value: medianOf(singles, (result) => result.perSecond) },
       },
       {
         name: `${name}, tokens`,
-        value: medianOf(parallels, (one) => one.tokens),
+        value: medianOf(parallels, (result) => result.tokens),
         unit: 'tokens/s',
       },
       {
         name: `${name}, first token p99`,
-        value: medianOf(parallels, (one) => one.p99),
+        value: medianOf(parallels, (result) => result.p99),
         unit: 'ms',
       },
       {

@@ -83,12 +83,13 @@ const replay = async (store: EventStore, after: Position): Promise<number> => {
 }
 
 const fill = async (store: EventStore): Promise<void> => {
-  const one = () => store.append(streamName(), START, Array.from({ length: perAppend }, event))
+  const appendBatch = () =>
+    store.append(streamName(), START, Array.from({ length: perAppend }, event))
   for (let stored = 0; stored < replayed; stored += 20 * perAppend)
-    await Promise.all(Array.from({ length: 20 }, one))
+    await Promise.all(Array.from({ length: 20 }, appendBatch))
 }
 
-/** What this disk can sync at all, what the log makes of it, and how fast the log is read back. */
+/** Rates of the syncs of this disk, of appends to the log and of its replay. */
 export const benchAppend: Section = async ({ dir }) => {
   const path = mkdtempSync(join(dir, 'append-'))
   try {

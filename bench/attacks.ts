@@ -7,7 +7,7 @@ import type { Section } from './bench.ts'
 /** Each attack is repeated for so long. */
 const lastsMs = Number(process.env.ATTACKS_MS ?? 20_000)
 
-/** The latency of health checks, and growth of memory, while all attacks run beside a chatting tenant. */
+/** Latency of health checks and growth of memory during all attacks, beside a chatting tenant. */
 export const benchAttacks: Section = async () => {
   const closing: (() => unknown)[] = []
   try {

@@ -45,7 +45,7 @@ const foldCost = async (dataDir: string): Promise<number> => {
   return (user + system) / log.length
 }
 
-/** The transparency log of an organization: what it costs, and how fast it is taken out and checked. */
+/** Cost of the transparency log of an organization, and speed of its export and verification. */
 export const benchAudit: Section = async ({ dir }) => {
   const dataDir = join(dir, 'audit')
   const writing = await openWriting(dataDir)

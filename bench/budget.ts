@@ -5,7 +5,7 @@ import type { Measured } from './measured.ts'
 import { loadCore, serve } from './processes.ts'
 import { countNames, providerBudget, turnBudget } from './turn-budget.ts'
 
-/** What a turn is to allocate where many run at once: what waits for commits is then shared. */
+/** The most bytes that a turn may allocate when many run at once: they share their commits. */
 const bytesTogether = 100_000
 
 const alone = { warmUp: 2_000, turns: 2_000, atOnce: 1 }
@@ -23,7 +23,7 @@ const throughProvider = async (place: Place) => {
   const chats = tenants.map((tenant) => chatRequest(tenant))
   try {
     return {
-      one: await turnCounts(product, chats, alone),
+      single: await turnCounts(product, chats, alone),
       many: await turnCounts(product, chats, together),
     }
   } finally {
@@ -40,7 +40,7 @@ export const benchBudget: Section = async (place) => {
   const chats = tenants.map((tenant) => chatRequest(tenant))
   const streams = tenants.map((tenant) => chatRequest(tenant, { stream: true }))
   try {
-    const one = await turnCounts(product, chats, alone)
+    const single = await turnCounts(product, chats, alone)
     const many = await turnCounts(product, chats, together)
     const streamed = await turnCounts(product, streams, together)
     const provider = await throughProvider(place)
@@ -52,14 +52,14 @@ export const benchBudget: Section = async (place) => {
         unit: '',
       })
       return [
-        { ...named('turn, one at a time', one[name]), aim: { most: turnBudget[name] } },
+        { ...named('turn, one at a time', single[name]), aim: { most: turnBudget[name] } },
         {
           ...named('turn, 64 at once', many[name]),
           ...(name === 'bytes' ? { aim: { most: bytesTogether } } : {}),
         },
         named('streamed turn, 64 at once', streamed[name]),
         {
-          ...named('turn through a provider, one at a time', provider.one[name]),
+          ...named('turn through a provider, one at a time', provider.single[name]),
           aim: { most: providerBudget[name] },
         },
         named('turn through a provider, 64 at once', provider.many[name]),

@@ -13,28 +13,35 @@ export const benchChat: Section = async (place) => {
       () => load(loop, requests),
       () => load(bare, requests),
     ])
-    const perSecond = medianOf(ours, (one) => one.perSecond)
-    const cpu = medianOf(ours, (one) => one.cpu)
+    const perSecond = medianOf(ours, (result) => result.perSecond)
+    const cpu = medianOf(ours, (result) => result.cpu)
     const unit = 'req/s'
     const name = 'chat, offline model, 64 connections'
     return [
-      { name: 'bare fastify, same bytes', value: medianOf(bares, (one) => one.perSecond), unit },
+      {
+        name: 'bare fastify, same bytes',
+        value: medianOf(bares, (result) => result.perSecond),
+        unit,
+      },
       {
         name,
         value: perSecond,
         unit,
-        against: { name: 'fastify + lmdb loop', value: medianOf(loops, (one) => one.perSecond) },
+        against: {
+          name: 'fastify + lmdb loop',
+          value: medianOf(loops, (result) => result.perSecond),
+        },
         aim: { least: 0.5 },
       },
       {
         name: 'chat, CPU of the server a request',
         value: cpu,
         unit: 'µs',
-        against: { name: 'fastify + lmdb loop', value: medianOf(loops, (one) => one.cpu) },
+        against: { name: 'fastify + lmdb loop', value: medianOf(loops, (result) => result.cpu) },
         aim: { most: 2 },
       },
-      { name: `${name}, p50`, value: medianOf(ours, (one) => one.p50), unit: 'ms' },
-      { name: `${name}, p99`, value: medianOf(ours, (one) => one.p99), unit: 'ms' },
+      { name: `${name}, p50`, value: medianOf(ours, (result) => result.p50), unit: 'ms' },
+      { name: `${name}, p99`, value: medianOf(ours, (result) => result.p99), unit: 'ms' },
       {
         name,
         value: perSecond,

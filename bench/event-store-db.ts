@@ -20,13 +20,13 @@ const startDouble = async () => {
 type Counted = { events: number; ms: number }
 
 const counted = async (script: string, env: Record<string, string>): Promise<Counted> => {
-  const [said] = await once(launch({ script, env, listening: true }), 'message')
-  return said as Counted
+  const [counts] = await once(launch({ script, env, listening: true }), 'message')
+  return counts as Counted
 }
 
 const perSecond = ({ events, ms }: Counted) => (events / ms) * 1_000
 
-/** What a turn and a replay cost over EventStoreDB: against the embedded log, and its client alone. */
+/** Cost of a turn and a replay over EventStoreDB, against the embedded log and the bare client. */
 export const benchEventStoreDb: Section = async (place) => {
   const double = await startDouble()
   const env = { EVENTSTORE_URL: double.url }

@@ -18,9 +18,9 @@ const preload = 'counting/loop-kept.js'
 const leaveMs = 1_000
 const platformKey = 'the-key-of-the-platform-in-a-benchmark'
 
-type Told = { writes: number; items: number }
+type Delivery = { writes: number; items: number }
 
-/** Those who follow a feed, in a process of their own; `told` is what each got since it was asked last. */
+/** Followers of a feed, in another process; `delivery` is the average since the previous call. */
 const followed = async ({ url }: Serving, path: string) => {
   const child = launch({
     script: 'following.js',
@@ -28,32 +28,32 @@ const followed = async ({ url }: Serving, path: string) => {
     core: loadCore,
     listening: true,
   })
-  const said = async (): Promise<Told> => {
-    const [told] = await once(child, 'message')
-    return told
+  const nextDelivery = async (): Promise<Delivery> => {
+    const [delivery] = await once(child, 'message')
+    return delivery
   }
   await Promise.race([
-    said(),
+    nextDelivery(),
     once(child, 'exit').then(() => Promise.reject(new Error('nobody follows'))),
   ])
   return {
-    told(): Promise<Told> {
-      const told = said()
-      child.send('told')
-      return told
+    delivery(): Promise<Delivery> {
+      const delivery = nextDelivery()
+      child.send('delivery')
+      return delivery
     },
     async leave() {
-      const ended = once(child, 'exit')
+      const exit = once(child, 'exit')
       child.disconnect()
-      await ended
+      await exit
     },
   }
 }
 
-/** The longest that the event loop was kept since this was asked last, in milliseconds of CPU time. */
-const keptBy = async ({ child }: Serving): Promise<number> => {
+/** The longest turn of the event loop since the previous call, in milliseconds of CPU time. */
+const longestTurn = async ({ child }: Serving): Promise<number> => {
   const answer = once(child, 'message')
-  child.send('kept')
+  child.send('longest')
   const [longest] = await answer
   return longest
 }
@@ -61,19 +61,19 @@ const keptBy = async ({ child }: Serving): Promise<number> => {
 /** Those who chat alone, then with a thousand who have just come to follow. */
 const bothWays = async (server: Serving, chats: readonly Request[], path: string) => {
   await steady(server, chats, chatsPerSecond)
-  await keptBy(server)
+  await longestTurn(server)
   const alone = await steady(server, chats, chatsPerSecond, runMs)
-  const keptAlone = await keptBy(server)
+  const longestAlone = await longestTurn(server)
   const followers = await followed(server, path)
-  await followers.told()
-  const keptComing = await keptBy(server)
+  await followers.delivery()
+  const longestComing = await longestTurn(server)
   const watched = await steady(server, chats, chatsPerSecond, runMs)
-  const told = await followers.told()
-  const keptWatched = await keptBy(server)
+  const delivery = await followers.delivery()
+  const longestWatched = await longestTurn(server)
   await followers.leave()
   await pause(leaveMs)
-  const keptLeaving = await keptBy(server)
-  return { alone, watched, told, keptAlone, keptComing, keptWatched, keptLeaving }
+  const longestLeaving = await longestTurn(server)
+  return { alone, watched, delivery, longestAlone, longestComing, longestWatched, longestLeaving }
 }
 
 const onBareFastify = async (chats: readonly Request[]) => {
@@ -99,10 +99,10 @@ export const benchFollowers: Section = async (place) => {
   try {
     const [tenant] = tenants
     if (!tenant) throw new Error('there is nobody to follow')
-    const chats = tenants.map((one) => chatRequest(one))
+    const chats = tenants.map((client) => chatRequest(client))
     const path = `/api/admin/organizations/${tenant.organizationId}/feeds/sessions?snapshot=false`
     const ours = await bothWays(product, chats, path)
-    const { alone, watched, told } = ours
+    const { alone, watched, delivery } = ours
     await product.stop()
     const floor = await onBareFastify(chats)
     const name = `chat, ${chatsPerSecond} a second, ${count} following`
@@ -128,19 +128,19 @@ export const benchFollowers: Section = async (place) => {
       },
       ...(
         [
-          ['keptWatched', `${count} following`],
-          ['keptComing', `${count} coming at once`],
-          ['keptLeaving', `${count} leaving at once`],
-          ['keptAlone', 'nobody following'],
+          ['longestWatched', `${count} following`],
+          ['longestComing', `${count} coming at once`],
+          ['longestLeaving', `${count} leaving at once`],
+          ['longestAlone', 'nobody following'],
         ] as const
-      ).map(([kept, when]) => ({
+      ).map(([period, when]) => ({
         name: `longest that the event loop was kept, ${when}`,
-        value: ours[kept],
+        value: ours[period],
         unit: 'ms of CPU',
-        against: { name: 'bare fastify', value: floor[kept] },
+        against: { name: 'bare fastify', value: floor[period] },
       })),
-      { name: 'items that each was told', value: told.items, unit: 'items' },
-      { name: 'writes in which they came', value: told.writes, unit: 'writes' },
+      { name: 'items that each was told', value: delivery.items, unit: 'items' },
+      { name: 'writes in which they came', value: delivery.writes, unit: 'writes' },
     ]
   } finally {
     await product.stop()

@@ -3,9 +3,9 @@ import { setTimeout as after } from 'node:timers/promises'
 import { Pool } from 'undici'
 
 /**
- * A process that opens a feed so many times, over HTTP, and says on its IPC channel when all are open;
- * asked again, how many writes and items each has got since, on average. Those who follow have other
- * machines: this process gives way to whoever asks for answers.
+ * Opens a feed FOLLOWERS times over HTTP and reports on its IPC channel when all are open. Each
+ * message is answered with the average number of writes and items since the last report. Real
+ * followers run on other machines, so this process has a low priority.
  */
 const { FEED_URL = '', FEED_KEY = '', FOLLOWERS = '1' } = process.env
 const count = Number(FOLLOWERS)
@@ -32,11 +32,11 @@ const follow = async () => {
 for (let n = 0; n < count; n++) follow().catch(() => process.exit(1))
 while (open < count) await after(20)
 
-const tell = () => {
+const report = () => {
   process.send?.({ writes: writes / count, items: items / count })
   writes = 0
   items = 0
 }
-process.on('message', tell)
+process.on('message', report)
 process.once('disconnect', () => process.exit())
-tell()
+report()

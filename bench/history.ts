@@ -72,9 +72,9 @@ const asOf = async (dataDir: string, size: number): Promise<Measured[]> => {
   const sessions = modelOf('sessions')
   const measured: Measured[] = []
   for (const how of ['first', 'again']) {
-    const begun = performance.now()
+    const startedAt = performance.now()
     await states(tenant.organizationId, sessions, upTo)
-    const value = performance.now() - begun
+    const value = performance.now() - startedAt
     measured.push({ name: `sessions as of ${size} events, ${how}`, value, unit: 'ms' })
   }
   await close()
@@ -87,9 +87,9 @@ const fanOut = async (dataDir: string, count: number): Promise<Measured> => {
   const { organizationId } = tenant
   const sent = new Map<string, number>()
   const lags: number[] = []
-  const gone = new AbortController()
-  setMaxListeners(0, gone.signal)
-  const asked = {
+  const leaving = new AbortController()
+  setMaxListeners(0, leaving.signal)
+  const feed = {
     organizationId,
     model: modelOf('organizations'),
     after: undefined,
@@ -97,10 +97,10 @@ const fanOut = async (dataDir: string, count: number): Promise<Measured> => {
   }
   let ready = 0
   const follow = async () => {
-    let begun = false
-    for await (const { items } of following.follow(asked, gone.signal, () => gone.abort())) {
-      if (!begun) ready++
-      begun = true
+    let isReady = false
+    for await (const { items } of following.follow(feed, leaving.signal, () => leaving.abort())) {
+      if (!isReady) ready++
+      isReady = true
       for (const { text } of items) {
         const at = sent.get(JSON.parse(text).document.name)
         if (at !== undefined) lags.push(performance.now() - at)
@@ -117,7 +117,7 @@ const fanOut = async (dataDir: string, count: number): Promise<Measured> => {
     await pause(everyMs)
   }
   await pause(1_000)
-  gone.abort()
+  leaving.abort()
   await all
   await close()
   const name = `feed lag at ${count} subscribers, in process, p99`

@@ -13,7 +13,7 @@ type How = {
 /** `cpu` is what the server spent on a request, in microseconds. */
 export type Loaded = { perSecond: number; p50: number; p99: number; cpu: number }
 
-/** Puts a server under load. Each connection asks its own share of the requests, again and again. */
+/** Puts a server under load. Each connection sends its own share of the requests repeatedly. */
 export const load = async (
   { url, cpu }: Serving,
   requests: readonly Request[],
@@ -30,19 +30,19 @@ export const load = async (
       client.setRequests(requests.filter((_, n) => n % connections === own))
     },
   })
-  const { errors, non2xx, '2xx': answered, latency, duration } = result
+  const { errors, non2xx, '2xx': responses, latency, duration } = result
   if (errors + non2xx > 0) throw new Error(`${non2xx} requests were refused, ${errors} failed`)
   return {
-    perSecond: answered / duration,
+    perSecond: responses / duration,
     p50: latency.p50,
     p99: latency.p99,
-    cpu: ((cpu() - before) / answered) * 1e6,
+    cpu: ((cpu() - before) / responses) * 1e6,
   }
 }
 
 /**
- * Runs each in turn, round after round, so that what else the machine does meets all of them alike.
- * The first rounds, in which code is still being compiled, do not count. Answers the results of each.
+ * Runs each in turn, round after round, so that other work of the machine slows all of them alike.
+ * The first round compiles code and does not count. Returns the results of each.
  */
 export const alternately = async <Result>(
   runs: readonly (() => Promise<Result>)[],

@@ -16,7 +16,7 @@ const everyMs = 5
 const documentBytes = 10 * 1024 * 1024 - 1_024
 const adminKey = 'key-of-the-benchmark-of-long-reads-0000'
 
-const taken = async (url: string, headers: Record<string, string>): Promise<number> => {
+const download = async (url: string, headers: Record<string, string>): Promise<number> => {
   const reply = await fetch(url, { headers: { 'x-api-key': adminKey, ...headers } })
   if (!reply.ok || !reply.body) throw new Error(`${url}: ${reply.status}`)
   let bytes = 0
@@ -72,7 +72,7 @@ export const benchLongReads: Section = async ({ dir, profile }) => {
       const { projections } = (await reply.json()) as {
         projections: { name: string; state: string }[]
       }
-      if (projections.find((one) => one.name === name)?.state !== 'rebuilding') return
+      if (projections.find((projection) => projection.name === name)?.state !== 'rebuilding') return
       await pause(200)
     }
   }
@@ -81,12 +81,12 @@ export const benchLongReads: Section = async ({ dir, profile }) => {
   const read = async () => {
     const rag = `${product.url}/api/external/rag`
     const headers = { 'x-api-key': tenants[0]?.key ?? '' }
-    const asked = async (path: string, init: RequestInit) => {
+    const fetchJson = async (path: string, init: RequestInit) => {
       const reply = await fetch(`${rag}${path}`, init)
       if (!reply.ok) throw new Error(`${path}: ${reply.status} ${await reply.text()}`)
       return (await reply.json()) as { datastore_id: string; files: { status: string }[] }
     }
-    const { datastore_id } = await asked('/datastores', {
+    const { datastore_id } = await fetchJson('/datastores', {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify({ display_name: 'Library' }),
@@ -94,9 +94,9 @@ export const benchLongReads: Section = async ({ dir, profile }) => {
     const form = new FormData()
     form.append('files', document, 'large.json')
     form.append('datastore_id', datastore_id)
-    await asked('/upload', { method: 'POST', headers, body: form })
+    await fetchJson('/upload', { method: 'POST', headers, body: form })
     for (let open = true; open; await pause(200)) {
-      const { files } = await asked(`/datastores/${datastore_id}/files`, { headers })
+      const { files } = await fetchJson(`/datastores/${datastore_id}/files`, { headers })
       open = files.some(({ status }) => status !== 'completed' && status !== 'failed')
     }
   }
@@ -104,12 +104,12 @@ export const benchLongReads: Section = async ({ dir, profile }) => {
     await folded()
     const works: [string, () => Promise<unknown>][] = [
       ['nothing else', () => pause(3_000)],
-      ['an export', () => taken(`${at}/audit/export`, {})],
-      ['the events as lines', () => taken(`${at}/audit/events`, lines)],
-      ['a past state', () => taken(`${at}/audit/state?view=messages`, lines)],
+      ['an export', () => download(`${at}/audit/export`, {})],
+      ['the events as lines', () => download(`${at}/audit/events`, lines)],
+      ['a past state', () => download(`${at}/audit/state?view=messages`, lines)],
       [
         `a snapshot of a feed, ${sessions * turns * 2} documents`,
-        () => taken(`${at}/feeds/messages`, lines),
+        () => download(`${at}/feeds/messages`, lines),
       ],
       ['a rebuild of transparency', () => rebuilt('transparency')],
       ['a rebuild of messages', () => rebuilt('messages')],

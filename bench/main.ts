@@ -98,9 +98,9 @@ try {
   rmSync(dir, { recursive: true, force: true })
 }
 
-const whole = positionals.length === 0
+const isFullRun = positionals.length === 0
 const date = new Date().toISOString().slice(0, 10)
-const name = values.name ?? `${whole ? '' : 'local-'}${date}-${commit()}`
+const name = values.name ?? `${isFullRun ? '' : 'local-'}${date}-${commit()}`
 const file = join('bench', 'results', name)
 mkdirSync(join('bench', 'results'), { recursive: true })
 writeFileSync(`${file}.json`, `${JSON.stringify({ name, machine: on, results }, null, 2)}\n`)

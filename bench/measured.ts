@@ -30,7 +30,7 @@ const isMet = (measured: Measured): boolean | undefined => {
   return 'least' in aim ? reached >= aim.least : reached <= aim.most
 }
 
-const shown = (value: number): string =>
+const formatNumber = (value: number): string =>
   value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 2 : value < 100 ? 1 : 0 })
 
 const cellsOf = (measured: Measured): string[] => {
@@ -39,11 +39,11 @@ const cellsOf = (measured: Measured): string[] => {
   const met = isMet(measured)
   return [
     name,
-    shown(value),
+    formatNumber(value),
     unit,
-    ratio === undefined ? '' : `${shown(ratio)} ×`,
-    against ? `${against.name}: ${shown(against.value)}` : '',
-    aim ? ('least' in aim ? `≥ ${shown(aim.least)}` : `≤ ${shown(aim.most)}`) : '',
+    ratio === undefined ? '' : `${formatNumber(ratio)} ×`,
+    against ? `${against.name}: ${formatNumber(against.value)}` : '',
+    aim ? ('least' in aim ? `≥ ${formatNumber(aim.least)}` : `≤ ${formatNumber(aim.most)}`) : '',
     met === undefined ? '' : met ? 'yes' : 'no',
   ]
 }

@@ -18,10 +18,10 @@ const closingMs = 20
 export type Kind = keyof Worker['agents']
 
 /** A message to one of a tenant's agents, in a session of its own. */
-export const asked = (worker: Worker, kind: Kind, more: object = {}): Request =>
+export const agentRequest = (worker: Worker, kind: Kind, more: object = {}): Request =>
   chatRequest(worker, { target_agent_id: worker.agents[kind], ...more })
 
-/** A provider whose models call tools, and tenants with such agents in data directories of their own. */
+/** A provider whose models call tools; `make` creates a data directory of tenants with agents. */
 export const toolPlaces = async ({ dir }: Pick<Place, 'dir'>, core?: number | 'any') => {
   const provider = await serve({ script: 'baselines/upstream.js', core })
   const env = {
@@ -53,7 +53,7 @@ export const inTurn = <Item>(items: readonly Item[], n: number): Item => {
 export type Paused = { worker: Worker; sessionId: string; approvalId: string; digest: string }
 
 /** Asks a server that is measured. */
-export const askingOf = ({ url }: Serving) => {
+export const agentClient = ({ url }: Serving) => {
   const pool = new Pool(url, { connections: concurrency })
   const textOf = async ({ method, path, headers, body }: Request): Promise<string> => {
     const answer = await pool.request({ method, path, headers, body: body ?? null })
@@ -66,7 +66,7 @@ export const askingOf = ({ url }: Serving) => {
     close: () => pool.close(),
     async pause(worker: Worker, kind: 'asking' | 'askingLate'): Promise<Paused> {
       const sessionId = uuid()
-      const answer = JSON.parse(await textOf(asked(worker, kind, { session_id: sessionId })))
+      const answer = JSON.parse(await textOf(agentRequest(worker, kind, { session_id: sessionId })))
       const [pending] = answer.pending_approvals
       return {
         worker,
@@ -94,16 +94,16 @@ export const askingOf = ({ url }: Serving) => {
 /** Does so many things, several at a time. */
 export const concurrently = async (
   count: number,
-  one: (n: number) => Promise<void>,
+  task: (n: number) => Promise<void>,
 ): Promise<void> => {
   let next = 0
   const worker = async () => {
-    for (let n = next++; n < count; n = next++) await one(n)
+    for (let n = next++; n < count; n = next++) await task(n)
   }
   await Promise.all(Array.from({ length: concurrency }, worker))
 }
 
-/** What a server keeps that was started with `counting/preload.js`, once the connections that are closing are closed. */
+/** Memory and resources of a server that preloads `counting/preload.js`, without connections. */
 export const heldBy = async ({ child }: Serving): Promise<Held> => {
   for (;;) {
     child.send('held')
@@ -119,7 +119,7 @@ export const pauseRuns = async (
   workers: readonly Worker[],
   count: number,
 ): Promise<void> => {
-  const asking = askingOf(product)
-  await concurrently(count, async (n) => void (await asking.pause(inTurn(workers, n), 'asking')))
-  await asking.close()
+  const client = agentClient(product)
+  await concurrently(count, async (n) => void (await client.pause(inTurn(workers, n), 'asking')))
+  await client.close()
 }

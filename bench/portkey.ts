@@ -16,7 +16,7 @@ const installed = (): string | undefined => {
   }
 }
 
-/** Portkey's gateway, which passes calls on to providers and stores nothing; undefined: not installed. */
+/** Portkey's gateway, which forwards calls to providers; undefined if it is not installed. */
 export const servePortkey = async (): Promise<Serving | undefined> => {
   const path = installed()
   return path === undefined

@@ -124,9 +124,9 @@ export const serve = async (script: Script) => {
     memory: () => memoryOf(pid),
     async stop(): Promise<void> {
       if (child.exitCode !== null) return
-      const ended = once(child, 'exit')
+      const exit = once(child, 'exit')
       child.kill('SIGTERM')
-      await ended
+      await exit
     },
   }
 }

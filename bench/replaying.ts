@@ -11,9 +11,9 @@ import { projector } from '../src/projector/projector.ts'
 const withinMs = 300_000
 
 /**
- * A process that folds the log of the configured stores into all views, and says on its IPC channel
- * how many events that were and how many milliseconds it took, until all of it was written. As in a
- * server, what is folded later is folded in a process of its own where the stores are embedded.
+ * A process that folds the log of the configured stores into all views and reports the number of
+ * events and the milliseconds on its IPC channel. As in a server with embedded stores, another
+ * process folds the deferred views.
  */
 const config = configFrom(process.env)
 const stores = await openStores(config, log, { laterApart: true })

@@ -3,8 +3,8 @@ import type { Held } from './counting/preload.ts'
 import { turnCounts } from './counting/turn-counts.ts'
 import { type Measured, median } from './measured.ts'
 import {
-  asked,
-  askingOf,
+  agentClient,
+  agentRequest,
   concurrently,
   heldBy,
   inTurn,
@@ -26,7 +26,7 @@ const commits = async (product: Serving, workers: readonly Worker[]): Promise<Me
   const measured: Measured[] = []
   const kinds = { plain: 'no tools', reading: '3 tools that read', writing: '3 tools that write' }
   for (const [kind, what] of Object.entries(kinds)) {
-    const requests = workers.map((worker) => asked(worker, kind as Kind))
+    const requests = workers.map((worker) => agentRequest(worker, kind as Kind))
     const { logCommits, events, bytes } = await turnCounts(product, requests, counted)
     measured.push(
       { name: `turn with ${what}, commits of the log`, value: logCommits, unit: '' },
@@ -38,9 +38,10 @@ const commits = async (product: Serving, workers: readonly Worker[]): Promise<Me
 }
 
 const cpuOfTurns = async (product: Serving, workers: readonly Worker[]): Promise<Measured[]> => {
-  const asking = askingOf(product)
+  const client = agentClient(product)
   const cpuOf = async (kind: Kind) => {
-    const turn = async (n: number) => void (await asking.textOf(asked(inTurn(workers, n), kind)))
+    const turn = async (n: number) =>
+      void (await client.textOf(agentRequest(inTurn(workers, n), kind)))
     await concurrently(timed, turn)
     const before = product.cpu()
     await concurrently(timed, turn)
@@ -52,26 +53,26 @@ const cpuOfTurns = async (product: Serving, workers: readonly Worker[]): Promise
     { name: 'turn with 3 tools that read, CPU', value: await cpuOf('reading'), unit, against },
     { name: 'turn with 3 tools that write, CPU', value: await cpuOf('writing'), unit, against },
   ]
-  await asking.close()
+  await client.close()
   return measured
 }
 
 /** From a decision to the run's end, after 50 recorded steps and after one. */
 const resumes = async (product: Serving, workers: readonly Worker[]): Promise<Measured[]> => {
-  const asking = askingOf(product)
+  const client = agentClient(product)
   const latencies = async (kind: 'asking' | 'askingLate') => {
-    const taken: number[] = []
+    const durations: number[] = []
     for (let n = -5; n < resumed; n++) {
-      const paused = await asking.pause(inTurn(workers, n + 5), kind)
-      const begun = performance.now()
-      await asking.goOn(paused)
-      if (n >= 0) taken.push(performance.now() - begun)
+      const paused = await client.pause(inTurn(workers, n + 5), kind)
+      const startedAt = performance.now()
+      await client.goOn(paused)
+      if (n >= 0) durations.push(performance.now() - startedAt)
     }
-    return median(taken)
+    return median(durations)
   }
   const value = await latencies('askingLate')
   const against = { name: 'after 1 step', value: await latencies('asking') }
-  await asking.close()
+  await client.close()
   return [{ name: 'resume after 50 steps, to the run’s end, p50', value, unit: 'ms', against }]
 }
 
@@ -83,13 +84,13 @@ const waiting = async (
   start: () => Promise<Serving>,
   workers: readonly Worker[],
 ): Promise<Measured[]> => {
-  const begin = async (): Promise<Start> => {
+  const measureStart = async (): Promise<Start> => {
     const product = await start()
     const held = await heldBy(product)
     await product.stop()
     return { startedMs: product.startedMs, held }
   }
-  const empty = await begin()
+  const empty = await measureStart()
   const product = await start()
   const before = await heldBy(product)
   const began = performance.now()
@@ -97,7 +98,7 @@ const waiting = async (
   const perSecond = (pausedRuns / (performance.now() - began)) * 1_000
   const after = await heldBy(product)
   await product.stop()
-  const full = await begin()
+  const full = await measureStart()
   const each = (more: number) => more / pausedRuns
   return [
     { name: `${name}, as they come`, value: perSecond, unit: 'runs/s' },
@@ -146,9 +147,9 @@ export const benchRuns: Section = async ({ dir, profile }) => {
     const counting = await serveProduct(dataDir, { env, preload })
     await during(counting, (product) => commits(product, workers))
     const product = await serveProduct(dataDir, { env, profile })
-    await during(product, async (one) => [
-      ...(await cpuOfTurns(one, workers)),
-      ...(await resumes(one, workers)),
+    await during(product, async (server) => [
+      ...(await cpuOfTurns(server, workers)),
+      ...(await resumes(server, workers)),
     ])
     const place = await places.make('paused', tenantCount)
     const start = () => serveProduct(place.dataDir, { env, preload })

@@ -19,7 +19,7 @@ export type Stored = { tenant: Tenant; sessionId: string }
 const turnOf = (
   { userId }: Tenant,
   { seal }: Keyed,
-  said: string,
+  text: string,
 ): [SessionEvent[], SessionEvent[]] => {
   const runId = clock.id()
   const stepId = clock.id()
@@ -60,7 +60,7 @@ const turnOf = (
       },
       {
         type: 'AssistantMessageRecorded',
-        data: { messageId: clock.id(), runId, agent, content: seal(said) },
+        data: { messageId: clock.id(), runId, agent, content: seal(text) },
       },
       {
         type: 'RunCompleted',
@@ -95,7 +95,7 @@ const storeOne = async (
   { events, vault }: Writing,
   tenant: Tenant,
   turns: number,
-  said: string,
+  text: string,
 ) => {
   const { organizationId, userId, keyId } = tenant
   const sessionId = clock.id()
@@ -104,31 +104,31 @@ const storeOne = async (
   const created: SessionEvent = { type: 'SessionCreated', data: { userId, keyId, hidden: false } }
   let revision: number = START
   for (let turn = 0; turn < turns; turn++) {
-    const [begin, end] = turnOf(tenant, keyed, said)
-    const first = turn === 0 ? [created, ...begin] : begin
+    const [opening, closing] = turnOf(tenant, keyed, text)
+    const first = turn === 0 ? [created, ...opening] : opening
     revision = await append(events, name, revision, first, tenant)
-    revision = await append(events, name, revision, end, tenant)
+    revision = await append(events, name, revision, closing, tenant)
   }
   return { tenant, sessionId }
 }
 
 /**
- * Stores sessions as turns leave them, straight in the log: 6 events a turn and one more for the
- * session. `turnsOf` says how many turns the nth has, `said` what is answered. Credits are left out.
+ * Appends the events of sessions directly to the log: 6 events a turn and one more for the session.
+ * `turnsOf` returns the number of turns of the nth, `text` is every answer. Credits are left out.
  */
 export const storeSessions = async (
   writing: Writing,
   tenants: readonly Tenant[],
   count: number,
   turnsOf: (n: number) => number,
-  said = answer,
+  text = answer,
 ): Promise<Stored[]> => {
   const stored: Stored[] = []
   let next = 0
   const worker = async () => {
     for (let n = next++; n < count; n = next++) {
       const tenant = tenants[n % tenants.length]
-      if (tenant) stored.push(await storeOne(writing, tenant, turnsOf(n), said))
+      if (tenant) stored.push(await storeOne(writing, tenant, turnsOf(n), text))
     }
   }
   await Promise.all(Array.from({ length: concurrency }, worker))

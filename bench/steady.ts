@@ -20,7 +20,7 @@ export const steady = async (
 ): Promise<{ p50: number; p99: number }> => {
   const pool = new Pool(url, { connections, pipelining: 1 })
   const latencies: number[] = []
-  const asked: Promise<void>[] = []
+  const replies: Promise<void>[] = []
 
   const ask = async ({ method, path, headers, body: sent }: Request, due: number) => {
     const { statusCode, body } = await pool.request({ method, path, headers, body: sent ?? null })
@@ -35,9 +35,9 @@ export const steady = async (
     const due = start + (n * 1_000) / perSecond
     while (performance.now() < due) await after(1)
     const request = requests[n % requests.length]
-    if (request) asked.push(ask(request, due))
+    if (request) replies.push(ask(request, due))
   }
-  await Promise.all(asked)
+  await Promise.all(replies)
   await pool.close()
   return { p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) }
 }

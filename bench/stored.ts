@@ -50,8 +50,8 @@ const replay = async (dataDir: string): Promise<Measured[]> => {
 }
 
 /**
- * Bare fastify, asked as often for the same bytes: what of a latency is the asker's, the machine's and
- * node's own.
+ * Bare fastify, sending the same bytes at the same rate: the part of a latency that comes from the
+ * client, the machine and Node.
  */
 const floorOf = async (dir: string, product: Serving, [request]: readonly Request[]) => {
   if (!request) throw new Error('there is nothing to ask for')
@@ -59,15 +59,15 @@ const floorOf = async (dir: string, product: Serving, [request]: readonly Reques
   const file = join(dir, 'same-bytes.json')
   writeFileSync(file, JSON.stringify({ json: await answer.text(), sse: '' }))
   const bare = await serve({ script: 'baselines/bare-fastify.js', env: { SAME_BYTES: file } })
-  const asked: Request = {
+  const post: Request = {
     method: 'POST',
     path: chatPath,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ messages: [] }),
   }
   try {
-    await load(bare, [asked], { seconds: 2, connections: 1 })
-    return await steady(bare, [asked], 1_000)
+    await load(bare, [post], { seconds: 2, connections: 1 })
+    return await steady(bare, [post], 1_000)
   } finally {
     await bare.stop()
   }

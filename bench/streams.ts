@@ -17,25 +17,40 @@ export const benchStreams: Section = async (place) => {
     return [
       {
         name: 'bare fastify, same stream',
-        value: medianOf(bares, (one) => one.perSecond),
+        value: medianOf(bares, (result) => result.perSecond),
         unit,
       },
       {
         name,
-        value: medianOf(ours, (one) => one.perSecond),
+        value: medianOf(ours, (result) => result.perSecond),
         unit,
-        against: { name: 'fastify + lmdb loop', value: medianOf(loops, (one) => one.perSecond) },
+        against: {
+          name: 'fastify + lmdb loop',
+          value: medianOf(loops, (result) => result.perSecond),
+        },
       },
       {
         name: `${name}, CPU of the server`,
-        value: medianOf(ours, (one) => one.cpu),
+        value: medianOf(ours, (result) => result.cpu),
         unit: 'µs',
-        against: { name: 'fastify + lmdb loop', value: medianOf(loops, (one) => one.cpu) },
+        against: { name: 'fastify + lmdb loop', value: medianOf(loops, (result) => result.cpu) },
         aim: { most: 2.5 },
       },
-      { name: `${name}, tokens`, value: medianOf(ours, (one) => one.tokens), unit: 'tokens/s' },
-      { name: `${name}, first token p50`, value: medianOf(ours, (one) => one.p50), unit: 'ms' },
-      { name: `${name}, first token p99`, value: medianOf(ours, (one) => one.p99), unit: 'ms' },
+      {
+        name: `${name}, tokens`,
+        value: medianOf(ours, (result) => result.tokens),
+        unit: 'tokens/s',
+      },
+      {
+        name: `${name}, first token p50`,
+        value: medianOf(ours, (result) => result.p50),
+        unit: 'ms',
+      },
+      {
+        name: `${name}, first token p99`,
+        value: medianOf(ours, (result) => result.p99),
+        unit: 'ms',
+      },
     ]
   } finally {
     await Promise.all([product, bare, loop].map((server) => server.stop()))

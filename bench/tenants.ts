@@ -59,7 +59,7 @@ const makeKey = (commands: Commands, organizationId: string, scopes?: readonly S
     { ...platformCall(), organizationId },
   )
 
-/** So many that a load rotating over their keys meets no plan limit (300 requests a minute each). */
+/** Enough tenants that a load rotating over their keys sends each less than 300 requests a minute. */
 export const makeTenants = (
   { commands }: Writing,
   count: number,

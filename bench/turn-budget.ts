@@ -1,8 +1,8 @@
 import type { TurnCount } from './counting/turn-counts.ts'
 
 /**
- * The most that a chat turn may cost the thread that serves, one turn at a time, in a session of its
- * own, with the offline model (docs/performance.md#budget-of-a-turn).
+ * The most that a chat turn may cost the serving thread, one turn at a time in a new session, with
+ * the offline model (docs/performance.md#budget-of-a-turn).
  */
 export const turnBudget: Readonly<Record<TurnCount, number>> = {
   bytes: 275_000,
@@ -24,8 +24,8 @@ export const turnBudget: Readonly<Record<TurnCount, number>> = {
 }
 
 /**
- * The same through a provider that answers at once. What it adds is the call itself: a request and an
- * event stream, with their time-outs, and a run that no longer ends in one go. It adds no commit.
+ * The same through a provider that answers at once. It adds the call itself, a request and an event
+ * stream with their time-outs, and a run of several steps of the event loop. It adds no commit.
  */
 export const providerBudget: Readonly<Record<TurnCount, number>> = {
   ...turnBudget,

@@ -23,22 +23,22 @@ export const benchUpstream: Section = async (place) => {
     return [
       {
         name,
-        value: medianOf(ours, (one) => one.perSecond),
+        value: medianOf(ours, (result) => result.perSecond),
         unit: 'req/s',
         against: portkey
-          ? { name: 'Portkey gateway', value: medianOf(theirs, (one) => one.perSecond) }
+          ? { name: 'Portkey gateway', value: medianOf(theirs, (result) => result.perSecond) }
           : measuredBefore,
         aim: { least: 1.2 },
       },
       {
         name: `${name}, CPU`,
-        value: medianOf(ours, (one) => one.cpu),
+        value: medianOf(ours, (result) => result.cpu),
         unit: 'µs',
         ...(portkey && {
-          against: { name: 'Portkey gateway', value: medianOf(theirs, (one) => one.cpu) },
+          against: { name: 'Portkey gateway', value: medianOf(theirs, (result) => result.cpu) },
         }),
       },
-      { name: `${name}, p99`, value: medianOf(ours, (one) => one.p99), unit: 'ms' },
+      { name: `${name}, p99`, value: medianOf(ours, (result) => result.p99), unit: 'ms' },
     ]
   } finally {
     const servers: (Serving | undefined)[] = [product, portkey, provider]

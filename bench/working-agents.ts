@@ -52,11 +52,11 @@ export const makeWorkers = async (
   const workers: Worker[] = []
   for (const tenant of await makeTenants(writing, count, scopes)) {
     const call: Call = { ...platformCall(), organizationId: tenant.organizationId }
-    const made = Object.entries(models).map(async ([name, model]) => {
+    const agents = Object.entries(models).map(async ([name, model]) => {
       const { agentId } = await writing.commands.createAgent({ name, model, tools }, call)
       return [name, agentId]
     })
-    workers.push({ ...tenant, agents: Object.fromEntries(await Promise.all(made)) })
+    workers.push({ ...tenant, agents: Object.fromEntries(await Promise.all(agents)) })
   }
   return workers
 }

@@ -3,8 +3,8 @@ import Fastify from 'fastify'
 import { chatPath, chatSchema, listen } from './same-bytes.ts'
 
 /**
- * Fastify, with as many who follow: what any server on it makes those wait who chat. All are told in
- * one loop of what was answered since.
+ * Fastify with as many followers: the delay that any server on it adds to chats. One loop writes
+ * the items of all answers since the last loop.
  */
 
 /** How often those who follow are told, as the product tells a thousand. */
@@ -13,10 +13,10 @@ const gatherMs = 250
 const text = 'x'.repeat(600)
 const following = new Set<ServerResponse>()
 const http = Fastify()
-let answered = 0
+let answerCount = 0
 http.get('/api/health', async () => 'ok')
 http.post(chatPath, { schema: chatSchema }, async () => {
-  answered++
+  answerCount++
   return { text }
 })
 http.get('/feed', (_, reply) => {
@@ -29,10 +29,10 @@ http.get('/feed', (_, reply) => {
 })
 const item = `data: ${JSON.stringify({ document: text })}\n\n`
 setInterval(() => {
-  if (answered === 0) return
-  const told = Buffer.from(item.repeat(answered))
-  answered = 0
-  for (const one of following) one.write(told)
+  if (answerCount === 0) return
+  const items = Buffer.from(item.repeat(answerCount))
+  answerCount = 0
+  for (const follower of following) follower.write(items)
 }, gatherMs).unref()
 process.on('SIGTERM', () => process.exit(0))
 await http.listen(listen)

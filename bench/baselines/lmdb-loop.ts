@@ -8,7 +8,7 @@ import { type ChatBody, chatPath, chatSchema, listen, sameBytes } from './same-b
  * each, views changed in the same transaction, commits of the same moment grouped. No keys, limits,
  * encryption, agents or conflicts.
  */
-const { whole, beginStream, endStream } = sameBytes()
+const { sendJson, beginStream, endStream } = sameBytes()
 const root = open({
   path: process.env.DATA_DIR ?? '',
   noSubdir: false,
@@ -70,7 +70,7 @@ http.post<{ Body: ChatBody }>(chatPath, { schema: chatSchema }, async ({ body },
     views.putSync(['messages', session_id, position], { answer_id, content, ended_at })
     views.putSync(['runs', run_id], { run_id, session_id, started_at, ended_at, status: 'done' })
   })
-  if (!body.stream) return whole(reply)
+  if (!body.stream) return sendJson(reply)
   endStream(reply)
 })
 process.on('SIGTERM', () => process.exit(0))

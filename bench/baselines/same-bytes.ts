@@ -9,7 +9,7 @@ export const sameBytes = () => {
   const { json, sse }: Recorded = JSON.parse(readFileSync(process.env.SAME_BYTES ?? '', 'utf8'))
   const middle = sse.lastIndexOf('id: ')
   return {
-    whole: (reply: FastifyReply) => reply.type('application/json; charset=utf-8').send(json),
+    sendJson: (reply: FastifyReply) => reply.type('application/json; charset=utf-8').send(json),
     beginStream(reply: FastifyReply): void {
       reply.hijack()
       reply.raw.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })

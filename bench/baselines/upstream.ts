@@ -3,11 +3,9 @@ import { json } from 'node:stream/consumers'
 import { setTimeout as after } from 'node:timers/promises'
 
 /**
- * An OpenAI-compatible provider whose answers are told apart by the model that is asked: `model`
- * says 20 tokens at once; `stamped` says 50, one every 10 ms, each the microsecond at which it left;
- * `silent` says one and then nothing until its client goes away; one that begins with `calls-` calls
- * tools first. Who asks for no stream gets the 20 tokens as JSON. A GET, and a POST to `/tool`, are what
- * the tools ask for.
+ * An OpenAI-compatible provider, also the server of its tools. `model` sends 20 tokens at once;
+ * `stamped` 50, one every 10 ms, each the microsecond of its sending; `silent` one, and waits until
+ * its client disconnects. `calls-…` calls tools first.
  */
 const head = '{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"mock"'
 const chunk = (delta: object, finish: string | null) =>
@@ -18,7 +16,7 @@ const last = `${chunk({}, 'stop')}${usage}data: [DONE]\n\n`
 const tokens = Array.from({ length: 20 }, (_, n) => chunk({ content: `token${n} ` }, null))
 const answer = Buffer.from([first, ...tokens, last].join(''))
 
-const whole = JSON.stringify({
+const completion = JSON.stringify({
   id: 'chatcmpl-1',
   object: 'chat.completion',
   created: 1,
@@ -51,16 +49,16 @@ const stamped = async (response: ServerResponse): Promise<void> => {
 }
 
 /**
- * `calls-look.4-look.4-book.1` calls `look` four times in its first answer and in its second, `book` once in
- * its third, and then says 20 tokens. Which answer is asked for is told by those before.
+ * `calls-look.4-look.4-book.1` calls `look` four times in its first two answers and `book` once in
+ * its third; its fourth is 20 tokens. `messages` has the answers before.
  */
 const callsOf = (model: string, messages: readonly { tool_calls?: unknown }[]): string => {
-  const answered = messages.filter(({ tool_calls }) => tool_calls).length
-  const [name, count] = model.split('-')[answered + 1]?.split('.') ?? []
+  const round = messages.filter(({ tool_calls }) => tool_calls).length
+  const [name, count] = model.split('-')[round + 1]?.split('.') ?? []
   if (!name) return answer.toString()
   const calls = Array.from({ length: Number(count) }, (_, index) => ({
     index,
-    id: `call-${answered}-${index}`,
+    id: `call-${round}-${index}`,
     type: 'function',
     function: { name, arguments: '{"order":"A-1"}' },
   }))
@@ -73,15 +71,15 @@ const callsOf = (model: string, messages: readonly { tool_calls?: unknown }[]): 
   ].join('')
 }
 
-type Asked = { model?: string; stream?: boolean; messages?: { tool_calls?: unknown }[] }
+type CompletionRequest = { model?: string; stream?: boolean; messages?: { tool_calls?: unknown }[] }
 
 createServer(async (request, response) => {
   if (request.method === 'GET') return response.end('ok')
-  const { model, stream, messages = [] } = (await json(request)) as Asked
+  const { model, stream, messages = [] } = (await json(request)) as CompletionRequest
   if (request.url === '/tool') return response.end('done')
   if (!stream) {
     response.writeHead(200, { 'content-type': 'application/json' })
-    return response.end(whole)
+    return response.end(completion)
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   if (model === 'stamped') await stamped(response)

@@ -4,9 +4,9 @@ import { isMainThread } from 'node:worker_threads'
 const everyMs = 1
 
 /**
- * Loaded before a server, it takes the CPU time of the thread that serves between two turns of the event loop (within a
- * millisecond), and answers each message on the IPC channel with the longest since the last one, in milliseconds: what
- * else runs on the machine does not count.
+ * Preloaded into a server, measures the CPU time of each turn of its event loop, to a millisecond.
+ * Each message on the IPC channel is answered with the longest since the last one, in milliseconds.
+ * Other processes of the machine do not count.
  */
 const watch = () => {
   const file = openSync('/proc/thread-self/schedstat', 'r')

@@ -10,7 +10,7 @@ import { type Counters, countCalls, counters, reset } from './counters.ts'
  * `start with promises` counts them too, which makes everything slower; `counts` asks for
  * what was counted since, also after `stop`; `held` asks what is kept.
  */
-export type Told = 'start' | 'start with promises' | 'stop' | 'counts' | 'held'
+export type CountingCommand = 'start' | 'start with promises' | 'stop' | 'counts' | 'held'
 
 /** `bytes` were allocated on V8's heap. */
 export type Counted = Counters & { bytes: number }
@@ -72,17 +72,17 @@ const held = (): Held => {
   return { heap: heapUsed + arrayBuffers, resources }
 }
 
-process.on('message', (told: Told) => {
-  if (told === 'held') process.send?.(held())
-  else if (told === 'counts') process.send?.({ ...counters })
-  else if (told === 'stop') {
+process.on('message', (command: CountingCommand) => {
+  if (command === 'held') process.send?.(held())
+  else if (command === 'counts') process.send?.({ ...counters })
+  else if (command === 'stop') {
     const counted: Counted = { ...counters, bytes: allocated() }
     promises.disable()
     process.send?.(counted)
   } else {
-    if (told === 'start with promises') promises.enable()
+    if (command === 'start with promises') promises.enable()
     start()
-    process.send?.(told)
+    process.send?.(command)
   }
 })
 process.channel?.unref()

@@ -4,7 +4,7 @@ import type { Request } from 'autocannon'
 import { Pool } from 'undici'
 import type { Serving } from '../processes.ts'
 import type { Counters } from './counters.ts'
-import type { Counted, Told } from './preload.ts'
+import type { Counted, CountingCommand } from './preload.ts'
 
 /** What is counted of a turn. */
 export type TurnCount = keyof TurnCounts
@@ -30,7 +30,7 @@ export const turnCounts = async (
   { warmUp, turns, atOnce }: How,
 ): Promise<TurnCounts> => {
   const pool = new Pool(url, { connections: Math.max(atOnce, warmingAtOnce) })
-  let asked = 0
+  let sentCount = 0
 
   const text = async ({ method, path, headers, body }: Request) => {
     const answer = await pool.request({ method, path, headers, body: body ?? null })
@@ -46,34 +46,34 @@ export const turnCounts = async (
     let left = count
     const worker = async () => {
       while (left-- > 0) {
-        const request = requests[asked++ % requests.length]
+        const request = requests[sentCount++ % requests.length]
         if (request) await text(request)
       }
     }
     await Promise.all(Array.from({ length: concurrency }, worker))
   }
-  const ask = async (told: Told) => {
-    child.send(told)
+  const ask = async (command: CountingCommand) => {
+    child.send(command)
     const [answer] = await once(child, 'message')
     return answer
   }
-  const tell = (told: Told): Promise<Counted> => ask(told)
+  const sendCommand = (command: CountingCommand): Promise<Counted> => ask(command)
   /** What was written into the views, once all that the turns before have changed is. */
-  const written = async () => {
+  const viewWrites = async () => {
     for (let before = Number.NaN; ; await after(viewsWaitMs)) {
       const { viewsCommits, viewsPuts }: Counters = await ask('counts')
       if (viewsPuts === before) return { viewsCommits, viewsPuts }
       before = viewsPuts
     }
   }
-  const counted = async (start: Told): Promise<TurnCounts> => {
-    await written()
+  const counted = async (start: CountingCommand): Promise<TurnCounts> => {
+    await viewWrites()
     const before = await head()
-    await tell(start)
+    await sendCommand(start)
     await run(turns, atOnce)
-    const counts = await tell('stop')
+    const counts = await sendCommand('stop')
     const events = (await head()) - before
-    return { ...counts, ...(await written()), events }
+    return { ...counts, ...(await viewWrites()), events }
   }
 
   try {

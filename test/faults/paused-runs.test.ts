@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Held } from '../../bench/counting/preload.ts'
-import { askingOf, heldBy, pauseRuns, toolPlaces } from '../../bench/paused-runs.ts'
+import { agentClient, heldBy, pauseRuns, toolPlaces } from '../../bench/paused-runs.ts'
 import { serveProduct } from '../../bench/processes.ts'
 
 const runs = 300
@@ -39,7 +39,7 @@ t.test('runs that wait keep no timer, no handle and no memory of their own', asy
 
   const [worker] = workers
   if (!worker) throw new Error('there is nobody to ask as')
-  const asking = askingOf(first)
+  const asking = agentClient(first)
   const last = await asking.pause(worker, 'asking')
   await asking.close()
   await first.stop()
@@ -49,7 +49,7 @@ t.test('runs that wait keep no timer, no handle and no memory of their own', asy
   const kept = Math.round((again.heap - empty.heap) / runs)
   t.ok(kept < mostAfterRestart, `${kept} bytes of heap for each after a restart`)
   t.ok(total(again) - total(empty) < runs / 50, 'no handle and no timer is opened for them')
-  const resuming = askingOf(second)
+  const resuming = agentClient(second)
   await resuming.goOn(last)
   await resuming.close()
 })
