@@ -7,13 +7,13 @@ import type { Document } from '../ports/views.ts'
 import type { PastState, TemporalQuery } from '../projector/temporal-query.ts'
 import { inTurns } from '../support/in-turns.ts'
 import {
+  type BatchResult,
   ended,
   type FeedBatch,
   type LoadedPart,
   loadPart,
   type Shown,
   snapshotBatches,
-  type Told,
   upsert,
 } from './item.ts'
 import { partLoads } from './part-loads.ts'
@@ -132,7 +132,7 @@ export const feedHistory = (uses: Uses) => {
     snapshot(asked: AskedSnapshot): AsyncIterableIterator<FeedBatch, undefined> {
       const { organizationId } = asked
       let leave = (): void => undefined
-      const begin = async (): Promise<Told> => {
+      const begin = async (): Promise<BatchResult> => {
         const model = findReadModel(asked.model)
         const shared = enter(asked, model)
         leave = shared.leave

@@ -5,12 +5,12 @@ import { START } from '../ports/event-store.ts'
 import type { Ending } from '../support/ending.ts'
 import { type FeedHistory, type Opened, shownBy } from './feed-history.ts'
 import {
+  type BatchResult,
   changedBatches,
   ended,
   type FeedBatch,
   type LoadedPart,
   lengthOf,
-  type Told,
 } from './item.ts'
 import { type Joined, type LiveUses, live } from './live.ts'
 import { partLoads } from './part-loads.ts'
@@ -48,7 +48,7 @@ export type FeedRequest = {
 
 /** One who follows asks for the next batch when it has taken the last. */
 export type Following = {
-  next(): Promise<Told>
+  next(): Promise<BatchResult>
   /**
    * Changes may be written as they happen while `next` is waited for, which then goes on waiting.
    */

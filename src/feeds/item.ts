@@ -79,7 +79,7 @@ export const loadPart = async <One>(
 export type FeedBatch = { items: readonly Item[]; partial?: true; reached?: Position }
 
 /** The next batch, or that there is none. */
-export type Told = IteratorResult<FeedBatch, undefined>
+export type BatchResult = IteratorResult<FeedBatch, undefined>
 export const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 type Loading = {
@@ -165,7 +165,7 @@ export const snapshotBatches = <One>(
   all: readonly One[],
   reached: Position,
   load: (n: number, count: number, some: readonly One[]) => Promise<LoadedPart>,
-): (() => Promise<Told>) => {
+): (() => Promise<BatchResult>) => {
   let n = 0
   let count = firstLoad
   let over = false

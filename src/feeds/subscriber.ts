@@ -1,5 +1,5 @@
 import type { Position } from '../domain/event.ts'
-import { ended, type FeedBatch, type Item, type Told } from './item.ts'
+import { type BatchResult, ended, type FeedBatch, type Item } from './item.ts'
 
 /** Writes a batch; false where the last has not been taken yet, and nothing was written. */
 export type WriteBatch = (batch: FeedBatch) => boolean
@@ -28,7 +28,7 @@ export const subscriber = (
   let waiting: (readonly Item[])[] = []
   let size = 0
   let over = false
-  let take: ((told: Told) => void) | undefined
+  let take: ((told: BatchResult) => void) | undefined
   let write: WriteBatch | undefined
 
   const clear = () => {
@@ -36,7 +36,7 @@ export const subscriber = (
     waiting = []
     size = 0
   }
-  const next = (): Told | undefined => {
+  const next = (): BatchResult | undefined => {
     if (over) return ended
     const [first] = waiting
     if (!first) return undefined
@@ -44,7 +44,7 @@ export const subscriber = (
     clear()
     return { value: { items } }
   }
-  const give = (told: Told) => {
+  const give = (told: BatchResult) => {
     take?.(told)
     take = undefined
   }
@@ -94,7 +94,7 @@ export const subscriber = (
     },
 
     /** As it was pushed, or what has waited together; done at the end. One at a time. */
-    next: (): Promise<Told> =>
+    next: (): Promise<BatchResult> =>
       new Promise((resolve) => {
         take = resolve
         wake()

@@ -88,8 +88,8 @@ const parametersFault = async (
 const keyHeaderFault = ({ idempotency_header: name, headers }: ApiCall): Fault | undefined => {
   if (name === undefined) return undefined
   const at = 'idempotency_header'
-  const taken = Object.keys(headers).some((one) => one.toLowerCase() === name.toLowerCase())
-  if (taken) return { at, message: `${name} is among the headers` }
+  const isTaken = Object.keys(headers).some((header) => header.toLowerCase() === name.toLowerCase())
+  if (isTaken) return { at, message: `${name} is among the headers` }
   const fault = headerFault({ [name]: '' })
   return fault && { ...fault, at }
 }
@@ -108,7 +108,7 @@ const apiCallFault = async (
   )
 }
 
-const nameOf = (one: Tool): string => (one.type === 'api_call' ? one.name : one.type)
+const nameOf = (tool: Tool): string => (tool.type === 'api_call' ? tool.name : tool.type)
 
 const repeated = (names: readonly string[]): number =>
   names.findIndex((name, n) => names.indexOf(name) < n)
@@ -118,8 +118,8 @@ const repeated = (names: readonly string[]): number =>
  * @throws invalid_tool, too_complex for a schema that is too large or too costly to compile
  */
 export const requireTools = async (tools: readonly Tool[], faults: FindFaults): Promise<void> => {
-  for (const [n, one] of tools.entries()) {
-    const fault = one.type === 'api_call' ? await apiCallFault(one, faults) : undefined
+  for (const [n, tool] of tools.entries()) {
+    const fault = tool.type === 'api_call' ? await apiCallFault(tool, faults) : undefined
     if (!fault) continue
     const param = `tools.${n}.${fault.at}`
     const code = fault.overLimit ? 'too_complex' : 'invalid_tool'

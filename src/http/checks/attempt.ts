@@ -21,9 +21,9 @@ const attemptOf = (
   isClosed: () => raw.closed,
   onClosed(closed) {
     // A turn cancelled by its client's disconnect cannot be claimed.
-    const tell = () => closed(raw.headersSent ? raw.statusCode < 500 : cancels)
-    if (raw.closed) tell()
-    else raw.once('close', tell)
+    const notify = () => closed(raw.headersSent ? raw.statusCode < 500 : cancels)
+    if (raw.closed) notify()
+    else raw.once('close', notify)
   },
 })
 

@@ -89,8 +89,8 @@ const requireManager = ({ managers }: RouteRules, access: Access): void => {
 }
 
 /**
- * Scopes that a request needs beside those of its route; what it streams ends when the key loses one
- * of them. @throws insufficient_scopes
+ * Requires scopes beside those of the route. The request's stream ends when the key loses one.
+ * @throws insufficient_scopes
  */
 export const requireFor = (request: FastifyRequest, scopes: readonly string[]): void => {
   requireScopes(request.access, scopes)

@@ -19,7 +19,7 @@ declare module 'fastify' {
      * Calls back once there is room for a body of this many bytes; undefined where the body is
      * small, or no large one is taken.
      */
-    enterRoom: ((bytes: number, begin: () => void) => void) | undefined
+    enterRoom: ((bytes: number, read: () => void) => void) | undefined
     /** Set while the body has room. */
     leaveRoom: (() => void) | undefined
     /** Gives up what is in memory of the body, for routes that have taken what they need. */
@@ -41,8 +41,8 @@ export const bodyRoom = ({
 
   const fill = (): void => {
     for (let next = waiting.next(); next; next = waiting.next()) {
-      const { item: begin, leave } = next
-      begin(() => {
+      const { item: enter, leave } = next
+      enter(() => {
         leave()
         fill()
       })
@@ -53,7 +53,7 @@ export const bodyRoom = ({
     const { headers, raw, access } = request
     const { 'content-length': length = '0', 'transfer-encoding': coding } = headers
     if (coding === undefined && Number(length) <= largeBody) return done(null, payload)
-    request.enterRoom = (bytes, begin) => {
+    request.enterRoom = (bytes, read) => {
       const enter = (leave: () => void) => {
         const late = setTimeout(() => raw.destroy(), arriveMs)
         raw.once('end', () => clearTimeout(late))
@@ -64,7 +64,7 @@ export const bodyRoom = ({
         }
         if (raw.destroyed) return request.leaveRoom()
         reply.raw.once('close', () => request.leaveRoom?.())
-        begin()
+        read()
       }
       waiting.add(access.organizationId, enter, bytes)
       fill()

@@ -19,7 +19,7 @@ const atOnce = 8
 
 /** Requests of a connection that wait. Beyond, it is closed, unless it has one of the places. */
 const mostWaiting = 64
-/** Places for all that one read brings, which takes 10 ms to parse. They are free after a second. */
+/** Connections that may queue a whole read, which takes 10 ms to parse, within a second. */
 const mostLong = 4
 
 /** Interval between checks of connections. */
@@ -50,8 +50,8 @@ const headerBytes = 64
 
 const headersOf = ({ rawHeaders }: IncomingMessage): number => rawHeaders.length * headerBytes
 
-type Begin = (request: IncomingMessage, response: ServerResponse) => void
-type Waiting = { request: IncomingMessage; response: ServerResponse; begin: Begin }
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+type Waiting = { request: IncomingMessage; response: ServerResponse; handle: Handler }
 
 type Connection = {
   socket: Socket
@@ -199,13 +199,12 @@ const measure = (connection: Connection): void => {
 }
 
 /**
- * Bounds the requests of a connection under way, before anything else is done for them. Requests
- * beyond wait, and the connection is not read until they have begun: a client that pipelines and
- * does not read waits for itself. What arrived in the same read (64 KiB) is all that waits, and only
- * on a few connections a second: on others, 64 requests. A few requests begin in one turn of the
- * event loop; beyond, connections take turns, one request each. All connections share one budget for
- * pending requests and unread answers. Over it, or when a client reads nothing for a minute, the
- * connection is closed: a refusal could not reach its client.
+ * Bounds the concurrent requests of a connection. Further requests are queued, and the connection
+ * is not read until they have begun. A few connections a second may queue a whole read (64 KiB),
+ * others 64 requests. Where many requests are queued, connections take turns, one request each.
+ *
+ * All connections share one budget for pending requests and unread answers. A connection over it is
+ * closed, and so is one that reads nothing for a minute: a refusal could not reach its client.
  */
 export const boundConnection = (
   { inFlight, unsent }: ConnectionBounds = usual,
@@ -228,12 +227,12 @@ export const boundConnection = (
     connection: Connection,
     request: IncomingMessage,
     response: ServerResponse,
-    begin: Begin,
+    handle: Handler,
   ): void => {
     connection.answers.push(response)
     response.on('close', connection.closed)
     if (connection.answers.length > 1) measure(connection)
-    if (!connection.socket.destroyed) begin(request, response)
+    if (!connection.socket.destroyed) handle(request, response)
   }
 
   const enqueue = (connection: Connection): void => {
@@ -276,10 +275,10 @@ export const boundConnection = (
         if (isFull(connection)) return
         const first = connection.waiting.shift()
         if (!first) return
-        const { request, response, begin } = first
+        const { request, response, handle } = first
         connection.headerBytes -= headersOf(request)
         if (connection.waiting.length === 0) readOn(socket)
-        answer(connection, request, response, begin)
+        answer(connection, request, response, handle)
         enqueue(connection)
       },
       closed() {
@@ -296,13 +295,13 @@ export const boundConnection = (
       letGo()
       connection.holder.leave()
       watched.remove(connection)
-      for (const one of [...connection.answers]) closeUnsent(one)
+      for (const response of [...connection.answers]) closeUnsent(response)
     })
     return connection
   }
 
-  /** Calls `begin` at once, or when its connection has a turn, unless the connection is closed. */
-  return (request: IncomingMessage, response: ServerResponse, begin: Begin): void => {
+  /** Calls `handle` at once, or when its connection has a turn, unless the connection is closed. */
+  return (request: IncomingMessage, response: ServerResponse, handle: Handler): void => {
     const { socket } = request
     // The rest of a read on a closed connection: dropped.
     if (socket.destroyed) return
@@ -310,10 +309,10 @@ export const boundConnection = (
     const { waiting } = connection
     const isAlone = connection.answers.length === 0
     if (waiting.length === 0 && !isFull(connection) && (isAlone || slices.take())) {
-      answer(connection, request, response, begin)
+      answer(connection, request, response, handle)
       return
     }
-    waiting.push({ request, response, begin })
+    waiting.push({ request, response, handle })
     connection.headerBytes += headersOf(request)
     if (isTooLong(connection)) {
       connection.holder.drop()

@@ -28,8 +28,8 @@ const fixed = {
 const forScripts = /^\/(?:api|files)\//
 
 /**
- * Lets web pages of these origins call the API (docs/contract/authentication.md#web-pages). A preflight is
- * answered before a key is asked for. Without origins nothing is added to any answer.
+ * Lets web pages of these origins call the API (docs/contract/authentication.md#web-pages).
+ * Preflights need no key. Without origins, no headers are added.
  */
 export const allowOrigins = async (
   http: FastifyInstance,

@@ -20,7 +20,10 @@ export type HistoryOwner = {
   refused: readonly RefusalCode[]
   /** What a route does, with whose history it is. */
   summary(text: string): string
-  /** The `organization_id` of the events. @throws organization_access_denied, organization_not_found */
+  /**
+   * The `organization_id` of the events.
+   * @throws organization_access_denied, organization_not_found
+   */
   of(request: FastifyRequest): Promise<string>
 }
 

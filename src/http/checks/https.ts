@@ -27,7 +27,8 @@ const isSecure = (request: FastifyRequest, always: boolean): boolean =>
 
 /**
  * Refuses plain HTTP unless the peer is loopback, or a trusted proxy received the request over
- * https (docs/contract/authentication.md#https). `always` refuses loopback too. @throws https_required
+ * https (docs/contract/authentication.md#https). `always` refuses loopback too.
+ * @throws https_required
  */
 export const httpsRequired = (mode: 'on' | 'off' | 'always') => {
   const always = mode === 'always'

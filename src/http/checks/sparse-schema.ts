@@ -5,8 +5,8 @@ const manyFields = 12
 /** A set of fields is a number, a bit each: as text, each field would cost a string. */
 const mostFields = 53
 /**
- * So many sets of fields have a schema of their own, those that came first: making one takes as long as
- * a hundred checks. Others are checked by the whole schema.
+ * How many sets of fields get their own schema: building one takes as long as a hundred checks.
+ * Later sets are checked by the whole schema.
  */
 const mostSets = 64
 
@@ -37,8 +37,8 @@ export const sparseSchema = (schema: z.ZodType): ((value: unknown) => z.ZodType)
     if (known) return known
     if (schemas.size === mostSets) return schema
     const absent = optional.filter((name) => !(name in value))
-    const made = schema.omit(Object.fromEntries(absent.map((name) => [name, true])) as never)
-    schemas.set(sent, made)
-    return made
+    const sparse = schema.omit(Object.fromEntries(absent.map((name) => [name, true])) as never)
+    schemas.set(sent, sparse)
+    return sparse
   }
 }

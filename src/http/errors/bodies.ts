@@ -50,7 +50,7 @@ export const errorOf = (refusal: Refusal) => {
 }
 
 /** The same in an answer over HTTP. */
-const answeredError = (refusal: Refusal) => {
+const httpErrorOf = (refusal: Refusal) => {
   const { code } = refusal
   const isNull = refusalTable[code].status === 401 || aboutNone.has(code)
   const error = errorOf(refusal)
@@ -62,7 +62,7 @@ export const wholeErrorOf = (refusal: Refusal) => ({ ...errorOf(refusal), ...ext
 
 const bodies: Record<Shape, (refusal: Refusal) => Body> = {
   detail: (refusal) => ({ detail: messageOf(refusal), ...extraOf(refusal) }),
-  error: (refusal) => ({ error: answeredError(refusal), ...extraOf(refusal) }),
+  error: (refusal) => ({ error: httpErrorOf(refusal), ...extraOf(refusal) }),
   flat: (refusal) => ({
     error: refusal.code,
     message: messageOf(refusal),
@@ -81,7 +81,5 @@ export const bodyOf = (refusal: Refusal, group: Group): Body => {
   const body = bodies[shapeOf(refusal, group)](refusal)
   if (group === 'chat' && refusal.code === 'rate_limit_exceeded')
     return { error: wholeErrorOf(refusal) }
-  return alwaysError(group) && !('error' in body)
-    ? { ...body, error: answeredError(refusal) }
-    : body
+  return alwaysError(group) && !('error' in body) ? { ...body, error: httpErrorOf(refusal) } : body
 }

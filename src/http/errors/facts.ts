@@ -22,10 +22,10 @@ export const messageOf = (refusal: Refusal): string => {
   return fault === undefined ? refusal.message : `${paramOf(refusal)} ${fault}`
 }
 
-type Said = Exclude<keyof Facts, 'message' | 'field' | 'fault'>
+type WireFact = Exclude<keyof Facts, 'message' | 'field' | 'fault'>
 
 /** What each fact is on the wire. */
-const written: Record<Said, (facts: Facts) => Body> = {
+const writers: Record<WireFact, (facts: Facts) => Body> = {
   issues: ({ issues }) => ({
     issues: issues?.map(({ path, message, kind }) => ({ loc: path, msg: message, type: kind })),
   }),
@@ -56,12 +56,12 @@ const written: Record<Said, (facts: Facts) => Body> = {
   skipped: ({ skipped }) => ({ skipped }),
 }
 
-const isWritten = (name: string): name is Said => Object.hasOwn(written, name)
+const isWritten = (name: string): name is WireFact => Object.hasOwn(writers, name)
 
 /** The documented fields beside message, type, code and param, in the order they were given. */
 export const extraOf = ({ facts }: Refusal): Body => {
   const body: Body = {}
   for (const name of Object.keys(facts))
-    if (isWritten(name)) Object.assign(body, written[name](facts))
+    if (isWritten(name)) Object.assign(body, writers[name](facts))
   return body
 }

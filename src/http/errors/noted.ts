@@ -23,7 +23,7 @@ const accessStatuses: ReadonlySet<number> = new Set([402, 403, 429])
 const anId = /^[\w-]{1,64}$/
 
 /** The user that the client asks to act for, if it is a possible id. */
-const askedForIn = (...parts: readonly unknown[]): string | undefined => {
+const targetUserIn = (...parts: readonly unknown[]): string | undefined => {
   for (const part of parts) {
     if (typeof part !== 'object' || part === null || !('on_behalf_of' in part)) continue
     const { on_behalf_of: target } = part
@@ -54,7 +54,7 @@ export const noteRefused = (
     request.call ?? (refusal.by ? rootCall(refusal.by, id, refusing.clock.now()) : undefined)
   if (!call) return
   const route = routeOptions.url ?? 'unknown'
-  note(refusing, refusal, { call, method, route, askedFor: askedForIn(query, body) })
+  note(refusing, refusal, { call, method, route, askedFor: targetUserIn(query, body) })
 }
 
 /** Notes that a frame of a socket was refused access. */
@@ -68,5 +68,5 @@ export const noteRefusedFrame = (
   const by = refusal.by ?? who
   if (!by) return
   const call = rootCall(by, refusing.clock.id(), refusing.clock.now())
-  note(refusing, refusal, { call, method: 'WS', route: '/ws/chat', askedFor: askedForIn(frame) })
+  note(refusing, refusal, { call, method: 'WS', route: '/ws/chat', askedFor: targetUserIn(frame) })
 }

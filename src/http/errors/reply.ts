@@ -44,8 +44,8 @@ const oneByOne = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] => {
 }
 
 /** The first errors of a value. */
-const firstOf = (found: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] =>
-  found.slice(0, mostErrors).flatMap(oneByOne).slice(0, mostErrors)
+const firstOf = (zodIssues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] =>
+  zodIssues.slice(0, mostErrors).flatMap(oneByOne).slice(0, mostErrors)
 
 /** Codes that a schema gives to what it refuses. */
 const ownCodes = ['too_complex', 'unsupported_parameter', 'unsupported_content'] as const
@@ -53,14 +53,14 @@ const ownCodes = ['too_complex', 'unsupported_parameter', 'unsupported_content']
 const ownCodeOf = (issue: z.core.$ZodIssue) =>
   issue.code === 'custom' ? ownCodes.find((code) => code === issue.params?.code) : undefined
 
-const bodyRefusal = (found: readonly z.core.$ZodIssue[], group: Group): Refusal => {
-  const told = found.find((issue) => ownCodeOf(issue) === 'too_complex') ?? found[0]
-  const code = told && ownCodeOf(told)
+const bodyRefusal = (zodIssues: readonly z.core.$ZodIssue[], group: Group): Refusal => {
+  const cause = zodIssues.find((issue) => ownCodeOf(issue) === 'too_complex') ?? zodIssues[0]
+  const code = cause && ownCodeOf(cause)
   if (code) {
-    const field = told.path.map(nameOf).join('.')
-    return refusal(code, { field, message: wordsOf(`${field}: ${told.message}`) })
+    const field = cause.path.map(nameOf).join('.')
+    return refusal(code, { field, message: wordsOf(`${field}: ${cause.message}`) })
   }
-  const issues = firstOf(found).map((issue) => issueOf('body', issue))
+  const issues = firstOf(zodIssues).map((issue) => issueOf('body', issue))
   if (!alwaysError(group)) return refusal('invalid_input', { issues })
   const [first] = issues
   const param = first?.path.slice(1).join('.') || 'body'
@@ -69,9 +69,9 @@ const bodyRefusal = (found: readonly z.core.$ZodIssue[], group: Group): Refusal 
     : refusal('invalid_input', { field: param, message: `${param}: ${first?.message}` })
 }
 
-const queryRefusal = (found: readonly z.core.$ZodIssue[]): Refusal => {
+const queryRefusal = (zodIssues: readonly z.core.$ZodIssue[]): Refusal => {
   const fields = new Map<string, string[]>()
-  for (const { code, path, message, ...issue } of firstOf(found)) {
+  for (const { code, path, message, ...issue } of firstOf(zodIssues)) {
     const field = nameOf(path[0] ?? 'query')
     if (code === 'invalid_value' && 'values' in issue) {
       const allowed = (issue.values as unknown[]).join(', ')
@@ -158,24 +158,25 @@ export const replyWith = (
   note: (refusal: Refusal) => void = () => undefined,
 ) => {
   const group = groupOf(request)
-  const said = refusalOf(error, group) ?? refusal('internal_error')
-  const { status } = refusalTable[said.code]
+  const problem = refusalOf(error, group) ?? refusal('internal_error')
+  const { status } = refusalTable[problem.code]
   // What was refused on purpose was logged where its cause was met.
   if (status >= 500)
     request.log.error(
-      { code: said.code, ...(error instanceof Refusal ? {} : { err: error }) },
+      { code: problem.code, ...(error instanceof Refusal ? {} : { err: error }) },
       'request failed',
     )
-  reply.code(status).header('x-error-code', said.code).type('application/json; charset=utf-8')
+  reply.code(status).header('x-error-code', problem.code).type('application/json; charset=utf-8')
   // The connection stays open: closing it while the body still arrives would lose the answer.
-  if (unread.has(said.code)) reply.removeHeader('connection')
+  if (unread.has(problem.code)) reply.removeHeader('connection')
   if (status === 401) reply.header('www-authenticate', 'ApiKey')
-  if (lasting.has(said.code) || said.facts.window === 'hour')
+  if (lasting.has(problem.code) || problem.facts.window === 'hour')
     reply.header('x-should-retry', 'false')
-  const { retryAfter = said.code === 'service_unavailable' ? unavailableRetryAfter : undefined } =
-    said.facts
+  const {
+    retryAfter = problem.code === 'service_unavailable' ? unavailableRetryAfter : undefined,
+  } = problem.facts
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
-  reply.serializer(jsonLine).send(bodyOf(said, group))
-  note(said)
+  reply.serializer(jsonLine).send(bodyOf(problem, group))
+  note(problem)
   return reply
 }

@@ -70,16 +70,21 @@ const ofBodies = (group: Group): readonly RefusalCode[] =>
   alwaysError(group) ? ['missing_required_field', 'invalid_input'] : ['invalid_input']
 
 /** Most routes share most of their answers, and schemas take long to make. */
-const made = new Map<string, z.ZodType>()
+const cache = new Map<string, z.ZodType>()
 
-const answer = (group: Group, found: ReadonlyMap<Shape, readonly RefusalCode[]>): z.ZodType => {
-  const words = [...new Set([...found.values()].flat())].join(', ')
-  const key = [group, ...found.keys(), words].join(' ')
-  const known = made.get(key)
+const answer = (
+  group: Group,
+  codesByShape: ReadonlyMap<Shape, readonly RefusalCode[]>,
+): z.ZodType => {
+  const words = [...new Set([...codesByShape.values()].flat())].join(', ')
+  const key = [group, ...codesByShape.keys(), words].join(' ')
+  const known = cache.get(key)
   if (known) return known
-  const [first = shapes.error, ...rest] = [...found.keys()].map((one) => schemaOf(one, group))
+  const [first = shapes.error, ...rest] = [...codesByShape.keys()].map((shape) =>
+    schemaOf(shape, group),
+  )
   const schema = (rest.length > 0 ? z.union([first, ...rest]) : first).describe(words)
-  made.set(key, schema)
+  cache.set(key, schema)
   return schema
 }
 
@@ -87,11 +92,14 @@ const described = (group: Group, codes: readonly RefusalCode[]) => {
   const byStatus = new Map<number, Map<Shape, RefusalCode[]>>()
   for (const code of new Set(codes)) {
     const { status } = refusalTable[code]
-    const found = byStatus.get(status) ?? new Map<Shape, RefusalCode[]>()
-    for (const shape of shapesIn(group, code)) found.set(shape, [...(found.get(shape) ?? []), code])
-    byStatus.set(status, found)
+    const codesByShape = byStatus.get(status) ?? new Map<Shape, RefusalCode[]>()
+    for (const shape of shapesIn(group, code))
+      codesByShape.set(shape, [...(codesByShape.get(shape) ?? []), code])
+    byStatus.set(status, codesByShape)
   }
-  return Object.fromEntries([...byStatus].map(([status, found]) => [status, answer(group, found)]))
+  return Object.fromEntries(
+    [...byStatus].map(([status, codesByShape]) => [status, answer(group, codesByShape)]),
+  )
 }
 
 /** The error answers of a route for the OpenAPI document, by status, from the table of refusals. */

@@ -30,8 +30,8 @@ export const toolResult = z.object({
 
 /** A tool as JSON Schema describes it. */
 const schemaOf = (schema: z.ZodObject, io: 'input' | 'output'): Tool['inputSchema'] => {
-  const { $schema: _, ...said } = z.toJSONSchema(schema, { io })
-  return JSON.parse(JSON.stringify(said))
+  const { $schema: _, ...jsonSchema } = z.toJSONSchema(schema, { io })
+  return JSON.parse(JSON.stringify(jsonSchema))
 }
 const inputSchema = schemaOf(toolArguments, 'input')
 const outputSchema = schemaOf(toolResult, 'output')

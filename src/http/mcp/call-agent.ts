@@ -21,7 +21,7 @@ type Uses = {
   noteRefused(request: FastifyRequest, refusal: Refusal): void
 }
 
-type Asked = { tool: string; args: unknown; context: ServerContext; modern: boolean }
+type ToolRequest = { tool: string; args: unknown; context: ServerContext; modern: boolean }
 
 /** The model reads the text, the client's program the code. */
 const refused = (refusal: Refusal): CallToolResult => ({
@@ -83,14 +83,17 @@ const tellProgress = async ({ log }: LiveTurn, { mcpReq }: ServerContext): Promi
  */
 export const callAgent =
   ({ beginTurn, findAgentTool, cancellations, noteRefused }: Uses) =>
-  async (request: FastifyRequest, asked: Asked): Promise<CallToolResult | undefined> => {
-    const { context, modern } = asked
+  async (
+    request: FastifyRequest,
+    toolRequest: ToolRequest,
+  ): Promise<CallToolResult | undefined> => {
+    const { context, modern } = toolRequest
     const { signal, id } = context.mcpReq
-    const agent = await agentNamed(findAgentTool, request.access.organizationId, asked.tool)
+    const agent = await agentNamed(findAgentTool, request.access.organizationId, toolRequest.tool)
     if (!agent) return undefined
-    let ended = (): void => undefined
+    let release = (): void => undefined
     try {
-      const { message, session_id } = requireArguments(asked.args)
+      const { message, session_id } = requireArguments(toolRequest.args)
       const turn = await beginTurn(request, {
         kind: 'message',
         text: message,
@@ -105,16 +108,16 @@ export const callAgent =
       })
       request.answersFor = turn.sessionId
       request.forgetBody()
-      ended = cancellations.began(request, id, turn.cancel)
+      release = cancellations.began(request, id, turn.cancel)
       // Clients of 2025-11-25 may lose their connection without wanting the turn cancelled.
       if (modern && signal.aborted) turn.cancel()
       else if (modern) signal.addEventListener('abort', turn.cancel, { once: true })
-      const begun = await turn.started
-      tellProgress(begun, context).catch(() => undefined)
-      const done = await doneOf(begun)
+      const startedTurn = await turn.started
+      tellProgress(startedTurn, context).catch(() => undefined)
+      const done = await doneOf(startedTurn)
       const { text } = done
       const { agent_id, name: agent_name } = agent
-      const { sessionId, created } = begun
+      const { sessionId, created } = startedTurn
       return {
         content: [{ type: 'text', text: paragraphs(text, ...waitingWords(done)) }],
         structuredContent: {
@@ -129,11 +132,11 @@ export const callAgent =
     } catch (error) {
       const known = refusalOf(error, 'agents')
       if (!known) request.log.error({ err: error }, 'a call of a tool failed')
-      const said = known ?? refusal('internal_error')
-      noteRefused(request, said)
+      const problem = known ?? refusal('internal_error')
+      noteRefused(request, problem)
       request.isTransient = true
-      return refused(said)
+      return refused(problem)
     } finally {
-      ended()
+      release()
     }
   }

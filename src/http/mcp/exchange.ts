@@ -31,9 +31,9 @@ export const sendResponse = async (
   const text = body && textOf(body)
   if (!text) return reply.send()
   if (!headers.get('content-type')?.startsWith('text/event-stream')) {
-    let whole = ''
-    for await (const part of text) whole += part
-    return reply.serializer(String).send(`${whole}\n`)
+    let json = ''
+    for await (const part of text) json += part
+    return reply.serializer(String).send(`${json}\n`)
   }
   return sendFrames(reply, text, {})
 }

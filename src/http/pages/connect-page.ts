@@ -28,7 +28,8 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (found) => entities[found] ?? '')
+const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
 
 type Parts = {
   title: string
@@ -59,7 +60,7 @@ ${body}
   return { html, policy: policyOf(style, returnUrl) }
 }
 
-/** `SHOP_API_KEY` as `Shop API key`: what a credential is called where nobody has named it. */
+/** The label of a credential without one: `SHOP_API_KEY` becomes `Shop API key`. */
 const spoken = (name: string): string => {
   const words = name
     .toLowerCase()
@@ -86,7 +87,7 @@ const inputFor = ({ name, connectedAt }: ConnectFormItem, refused: boolean): str
   return `${error}<input id="${name}" name="${name}" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="8192" aria-describedby="${described}"${refused ? ' aria-invalid="true"' : ''}>`
 }
 
-/** What the person is told of one credential: what it is for, who gets it, where to find it. */
+/** The hints for one credential: its purpose, its receivers, and where to find it. */
 const hintsOf = ({ name, description, helpUrl, hosts }: ConnectFormItem): string => {
   const receivers = hosts.length > 0 ? ` It is sent to ${escaped(listed.format(hosts))} only.` : ''
   const about = `${description ? escaped(description) : ''}${receivers}`.trim()
@@ -147,8 +148,8 @@ export type ConnectPage = {
 }
 
 /** The page of a connect link: a field for each credential. It never contains a value. */
-export const connectPage = (shown: ConnectPage): Page => {
-  const { organization, color, returnUrl, items, csrf, refused } = shown
+export const connectPage = (content: ConnectPage): Page => {
+  const { organization, color, returnUrl, items, csrf, refused } = content
   const connected = items.filter(({ connectedAt }) => connectedAt !== undefined).length
   const complete = connected === items.length
   const host = escaped(new URL(returnUrl).host)

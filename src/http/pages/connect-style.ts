@@ -15,9 +15,9 @@ const inkOn = (color: string): '#000' | '#fff' => {
 
 const isColor = /^#[0-9a-f]{6}$/
 
-/** The style of the pages, in an organization's color: one for each color, so that its hash can be named. */
-export const connectStyle = (asked: string | null): string => {
-  const color = asked !== null && isColor.test(asked) ? asked : plain
+/** The pages' style in an organization's color; the policy names its hash. */
+export const connectStyle = (brand: string | null): string => {
+  const color = brand !== null && isColor.test(brand) ? brand : plain
   return `
 :root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif;--brand:${color};--ink:${inkOn(color)};--page:#f4f5f7;--card:#fff;--text:#1a1d21;--soft:#565d66;--line:#c9ced6;--good:#0a6b3d;--bad:#b3261e}
 @media(prefers-color-scheme:dark){:root{--page:#14171a;--card:#1e2226;--text:#eceef0;--soft:#a9b1ba;--line:#454c54;--good:#6fd8a0;--bad:#ffb4ab}}

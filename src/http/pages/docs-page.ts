@@ -21,7 +21,7 @@ html .swagger-ui .topbar,html.dark-mode .swagger-ui .topbar{background:#134e4a;p
 }
 `
 
-/** The page has no viewport of its own: a phone would show it as wide as a desktop does, in tiny letters. */
+/** Adds the missing viewport: a phone would show the page at a desktop's width. */
 const script = `
 const viewport = document.createElement('meta')
 viewport.name = 'viewport'

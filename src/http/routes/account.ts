@@ -40,7 +40,7 @@ export const accountRoutes =
       },
       async ({ access }) => {
         const { userId, plan, limits } = access
-        const found = userId === null ? undefined : await findBalance(userId)
+        const balance = userId === null ? undefined : await findBalance(userId)
         const { used, quota } = await storage.of(access)
         const { requestsPerMinute = 0, requestsAtOnce = 0 } = ceilingOf(access) ?? {}
         return {
@@ -51,8 +51,8 @@ export const accountRoutes =
             requests_per_hour: limits.hour,
             requests_at_once: requestsAtOnce,
           },
-          credit_balance: (found?.balance ?? 0) / creditUnit,
-          effective_balance: (found?.effective ?? 0) / creditUnit,
+          credit_balance: (balance?.balance ?? 0) / creditUnit,
+          effective_balance: (balance?.effective ?? 0) / creditUnit,
           storage: { used_bytes: used, quota_bytes: quota },
         }
       },

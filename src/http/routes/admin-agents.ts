@@ -79,7 +79,7 @@ export const adminAgentRoutes =
       requireServers(servers, addressFault)
     }
 
-    const shown = (organizationId: string, agent: Awaited<ReturnType<GetAgent>>) => ({
+    const withServerStatus = (organizationId: string, agent: Awaited<ReturnType<GetAgent>>) => ({
       ...agent,
       mcp_servers: agent.mcp_servers.map((server) => ({
         ...server,
@@ -91,7 +91,7 @@ export const adminAgentRoutes =
     const configured = async (call: Call, agentId: string) => {
       const agent = await getAgent(call.organizationId, agentId)
       mcp.check(agent.mcp_servers, call)
-      return shown(call.organizationId, agent)
+      return withServerStatus(call.organizationId, agent)
     }
     const tags = ['admin: agents']
 
@@ -115,7 +115,10 @@ export const adminAgentRoutes =
         await getOrganization(organizationId)
         const { page, page_size } = request.query
         const list = await listWholeAgents(organizationId, { page, pageSize: page_size })
-        return { ...list, agents: list.agents.map((agent) => shown(organizationId, agent)) }
+        return {
+          ...list,
+          agents: list.agents.map((agent) => withServerStatus(organizationId, agent)),
+        }
       },
     )
 
@@ -164,7 +167,7 @@ export const adminAgentRoutes =
       async (request) => {
         const { organization_id, agent_id } = request.params
         inOrganization(request, organization_id)
-        return shown(organization_id, await getAgent(organization_id, agent_id))
+        return withServerStatus(organization_id, await getAgent(organization_id, agent_id))
       },
     )
 

@@ -51,7 +51,7 @@ export const adminApiKeyRoutes =
     const tags = ['admin: API keys']
 
     /** @throws key_not_found */
-    const found = (request: FastifyRequest, organizationId: string, keyId: string) => {
+    const findKey = (request: FastifyRequest, organizationId: string, keyId: string) => {
       const { kind, userId } = request.access
       const asker = { platform: kind === 'platform', userId: kind === 'user' ? userId : null }
       return getApiKey(organizationId, keyId, asker)
@@ -150,10 +150,10 @@ export const adminApiKeyRoutes =
           rateLimitHour: rate_limit_hour,
           expiresAt: expires_at,
         }
-        const { type } = await found(request, organization_id, key_id)
+        const { type } = await findKey(request, organization_id, key_id)
         const by = keyGiverOf(request)
         await changeApiKey({ keyId: key_id, type, change, by }, call)
-        return found(request, organization_id, key_id)
+        return findKey(request, organization_id, key_id)
       },
     )
 
@@ -174,7 +174,7 @@ export const adminApiKeyRoutes =
       async (request, reply) => {
         const { organization_id, key_id } = request.params
         const call = inOrganization(request, organization_id)
-        const { type, user_id: userId } = await found(request, organization_id, key_id)
+        const { type, user_id: userId } = await findKey(request, organization_id, key_id)
         if (type === 'user') await revokeUserKey({ keyId: key_id, userId }, call)
         else await revokeApiKey({ keyId: key_id, by: keyGiverOf(request) }, call)
         return reply.code(204).send()

@@ -11,12 +11,12 @@ import { integer, logPosition, moment, pageSizeOf } from '../wire/fields.ts'
 type Uses = {
   listEvents: {
     page: ListEvents['page']
-    lines(asked: EventsQuery & { limit?: number | undefined }): Promise<Lines>
+    lines(query: EventsQuery & { limit?: number | undefined }): Promise<Lines>
   }
   history: HistoryOwner
 }
 
-const asked = z.strictObject({
+const eventsQuery = z.strictObject({
   from: moment.optional(),
   to: moment.optional(),
   after: logPosition.default(START),
@@ -52,7 +52,7 @@ export const adminAuditRoutes =
           tags: ['admin: audit'],
           summary: history.summary('List events in log order, with sealed texts opened'),
           params: history.params,
-          querystring: asked,
+          querystring: eventsQuery,
           response: {
             200: z.object({ events: z.array(event), next_after: z.int(), has_more: z.boolean() }),
             ...refusals('admin', ...history.refused),
@@ -63,9 +63,9 @@ export const adminAuditRoutes =
         const organizationId = await history.of(request)
         const { request_id, session_id, agent_id, ...query } = request.query
         const filters = { requestId: request_id, sessionId: session_id, agentId: agent_id }
-        const asked = { organizationId, ...query, ...filters }
-        if (wantsLines(request)) return sendLines(reply, await listEvents.lines(asked))
-        return listEvents.page({ ...asked, limit: pageSizeOf(asked.limit) })
+        const search = { organizationId, ...query, ...filters }
+        if (wantsLines(request)) return sendLines(reply, await listEvents.lines(search))
+        return listEvents.page({ ...search, limit: pageSizeOf(search.limit) })
       },
     )
   }

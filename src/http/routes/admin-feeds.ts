@@ -6,7 +6,7 @@ import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { Position } from '../../domain/event.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { FeedRequest, Feeds } from '../../feeds/feeds.ts'
-import { lineBytes, sseBytes, type Told } from '../../feeds/item.ts'
+import { type BatchResult, lineBytes, sseBytes } from '../../feeds/item.ts'
 import { columnsOf, valuesOf } from '../../feeds/rows.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
@@ -24,7 +24,7 @@ const scopes = ['admin:read']
 const rules = { scopes, managers: true } as const
 const followed = z.object({ organization_id: pathId, read_model: pathName })
 
-const asked = z.object({
+const feedQuery = z.object({
   snapshot: boolean.default(true).describe('false: only changes from now on'),
   formulas: z
     .enum(['escape'])
@@ -62,7 +62,7 @@ const afterOf = (
   return data
 }
 
-const framed = (told: Told) => (told.done ? told : { value: sseBytes(told.value) })
+const framed = (result: BatchResult) => (result.done ? result : { value: sseBytes(result.value) })
 
 /** Read models as they change (docs/contract/feeds.md#a-stream). */
 export const adminFeedRoutes =
@@ -90,25 +90,25 @@ export const adminFeedRoutes =
     }
 
     /** Frames until the client disconnects, is too slow, or loses its right. */
-    const frames = (reply: FastifyReply, asked: FeedRequest): Frames => {
-      const told = feeds.follow(asked, endingOf(reply), () => reply.raw.destroy())
+    const frames = (reply: FastifyReply, feedRequest: FeedRequest): Frames => {
+      const batches = feeds.follow(feedRequest, endingOf(reply), () => reply.raw.destroy())
       return {
-        next: () => told.next().then(framed),
-        pushes: (write) => told.pushes((batch) => write(sseBytes(batch))),
-        return: told.return,
+        next: () => batches.next().then(framed),
+        pushes: (write) => batches.pushes((batch) => write(sseBytes(batch))),
+        return: batches.return,
       }
     }
 
-    async function* lines(asked: FeedRequest, cut: () => void) {
-      for await (const { items } of feeds.upToNow(asked, cut))
+    async function* lines(feedRequest: FeedRequest, cut: () => void) {
+      for await (const { items } of feeds.upToNow(feedRequest, cut))
         if (items.length > 0) yield lineBytes(items)
     }
 
     /** The same as a table, with a column for each field that the read model's schema has. */
-    async function* rows(asked: FeedRequest, cut: () => void, options: CsvOptions) {
-      const fields = Object.keys(jsonSchemaOf(asked.model.shown.schema).properties ?? {})
+    async function* rows(feedRequest: FeedRequest, cut: () => void, options: CsvOptions) {
+      const fields = Object.keys(jsonSchemaOf(feedRequest.model.shown.schema).properties ?? {})
       yield csvRow(columnsOf(fields))
-      for await (const { items } of feeds.upToNow(asked, cut))
+      for await (const { items } of feeds.upToNow(feedRequest, cut))
         if (items.length > 0)
           yield items.map((item) => csvRow(valuesOf(item, fields), options)).join('')
     }
@@ -131,7 +131,7 @@ export const adminFeedRoutes =
         const { organizationId } = inOrganization(request, request.params.organization_id)
         await getOrganization(organizationId)
         const list = await feeds.list()
-        return { feeds: list.map((one) => ({ ...one, schema: jsonSchemaOf(one.schema) })) }
+        return { feeds: list.map((feed) => ({ ...feed, schema: jsonSchemaOf(feed.schema) })) }
       },
     )
 
@@ -166,7 +166,7 @@ export const adminFeedRoutes =
           tags: ['admin: feeds'],
           summary: 'Follow a read model: a snapshot, then every change',
           params: followed,
-          querystring: asked,
+          querystring: feedQuery,
           response: {
             200: z.string(),
             ...refusals(
@@ -187,14 +187,14 @@ export const adminFeedRoutes =
         const after = afterOf(request, request.query.after)
         if (after !== undefined && after > (await feeds.end()))
           throw refusal('invalid_query', { fields: { after: ['The log is not that long'] } })
-        const asked = { organizationId, model, after, snapshot: request.query.snapshot }
+        const feedRequest = { organizationId, model, after, snapshot: request.query.snapshot }
         reply.raw.once('close', entered(organizationId))
         const cut = () => reply.raw.destroy()
-        if (wantsLines(request)) return sendLines(reply, lines(asked, cut))
+        if (wantsLines(request)) return sendLines(reply, lines(feedRequest, cut))
         const options = { escapeFormulas: request.query.formulas === 'escape' }
-        if (wantsRows(request)) return sendRows(reply, rows(asked, cut, options))
+        if (wantsRows(request)) return sendRows(reply, rows(feedRequest, cut, options))
         await feeds.admit()
-        return sendStream(reply, frames(reply, asked))
+        return sendStream(reply, frames(reply, feedRequest))
       },
     )
   }

@@ -13,7 +13,7 @@ import { type Lines, sendLines, wantsLines } from '../streams/ndjson.ts'
 import { integer, logPosition, moment, pageSizeOf, pathId } from '../wire/fields.ts'
 import { unreadableEvent } from '../wire/unreadable-events.ts'
 
-type AskedState = {
+type StateQuery = {
   organizationId: string
   view: string
   moment: Moment
@@ -25,8 +25,8 @@ type State = Omit<z.infer<typeof state>, 'view'>
 
 type StateUses = {
   getState: {
-    page(asked: AskedState): Promise<State>
-    lines(asked: AskedState): Promise<{ position: number; lines: Lines }>
+    page(query: StateQuery): Promise<State>
+    lines(query: StateQuery): Promise<{ position: number; lines: Lines }>
   }
   getChanges: GetChanges
   history: HistoryOwner
@@ -43,8 +43,8 @@ const paged = z.object({
   after: z.string().max(2_000).optional().describe('Continue after the document with this id'),
   limit: integer(1).optional(),
 })
-const asked = paged.extend({ as_of: when.optional() })
-const askedChanges = paged.extend({
+const stateQuery = paged.extend({ as_of: when.optional() })
+const changesQuery = paged.extend({
   from: when.optional().describe('Default: before the first event'),
   to: when.optional().describe('Default: now'),
 })
@@ -123,7 +123,7 @@ export const adminStateRoutes =
           tags: ['admin: audit'],
           summary: history.summary('Get a read model as it was at a time or position'),
           params: history.params,
-          querystring: asked,
+          querystring: stateQuery,
           response: {
             200: state,
             ...refusals('admin', ...history.refused, 'read_model_not_found', 'state_too_large'),
@@ -133,13 +133,13 @@ export const adminStateRoutes =
       async (request, reply) => {
         const { view, as_of = {}, after, limit } = request.query
         const organizationId = await history.of(request)
-        const asked = { organizationId, view, moment: as_of, after }
+        const query = { organizationId, view, moment: as_of, after }
         if (wantsLines(request)) {
-          const { position, lines } = await getState.lines({ ...asked, limit: limit ?? Infinity })
+          const { position, lines } = await getState.lines({ ...query, limit: limit ?? Infinity })
           reply.header('x-position', position)
           return sendLines(reply, lines)
         }
-        return { view, ...(await getState.page({ ...asked, limit: pageSizeOf(limit) })) }
+        return { view, ...(await getState.page({ ...query, limit: pageSizeOf(limit) })) }
       },
     )
 
@@ -151,7 +151,7 @@ export const adminStateRoutes =
           tags: ['admin: audit'],
           summary: history.summary('Get the difference of two states of a read model'),
           params: history.params,
-          querystring: askedChanges,
+          querystring: changesQuery,
           response: {
             200: changes,
             ...refusals('admin', ...history.refused, 'read_model_not_found', 'state_too_large'),
@@ -161,14 +161,14 @@ export const adminStateRoutes =
       async (request) => {
         const { from = { position: START }, to = {}, limit, ...query } = request.query
         const organizationId = await history.of(request)
-        const found = await getChanges({
+        const changes = await getChanges({
           ...query,
           organizationId,
           from,
           to,
           limit: pageSizeOf(limit),
         })
-        return { view: query.view, ...found }
+        return { view: query.view, ...changes }
       },
     )
   }

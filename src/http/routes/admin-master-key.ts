@@ -13,7 +13,7 @@ const masterKey = z
   .base64()
   .refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64')
 
-const asked = z
+const rotationBody = z
   .object({
     new_master_key: masterKey
       .nullish()
@@ -48,7 +48,7 @@ export const adminMasterKeyRoutes =
         schema: {
           tags,
           summary: 'Replace the master key while serving, or go on with that',
-          body: asked,
+          body: rotationBody,
           response: {
             202: rotation,
             ...refusals(

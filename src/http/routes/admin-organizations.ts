@@ -93,11 +93,11 @@ export const adminOrganizationRoutes =
       },
       async ({ body, call }, reply) => {
         const micro = body.credits && Math.round(body.credits * creditUnit)
-        const made = await createOrganization({ ...body, credits: micro }, call)
+        const organization = await createOrganization({ ...body, credits: micro }, call)
         return reply.code(201).send({
-          organization_id: made.organizationId,
-          owner_user_id: made.ownerUserId,
-          orchestrator_agent_id: made.orchestratorAgentId,
+          organization_id: organization.organizationId,
+          owner_user_id: organization.ownerUserId,
+          orchestrator_agent_id: organization.orchestratorAgentId,
         })
       },
     )

@@ -22,7 +22,7 @@ const mostNamed = 100
 
 /** The read models of this installation, for operators. */
 export const adminProjectionRoutes =
-  ({ list, begin, unreadable }: Uses): FastifyPluginAsyncZod =>
+  ({ list, begin: beginRebuild, unreadable }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const config = { platform: true } as const
     const tags = ['admin: projections']
@@ -74,7 +74,7 @@ export const adminProjectionRoutes =
       },
       async (request, reply) => {
         const { name } = request.params
-        begin(name)
+        beginRebuild(name)
         return reply.code(202).send({ name, state: 'rebuilding' as const })
       },
     )

@@ -26,7 +26,7 @@ const body = z
   })
   .nullish()
 
-/** Runs told again with the agents as they are now (docs/contract/admin-api.md#runs). */
+/** Replays runs with the agents' current configuration (docs/contract/admin-api.md#runs). */
 export const adminRunRoutes =
   ({ replayRun }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
@@ -60,14 +60,14 @@ export const adminRunRoutes =
         if (model === 'live' && request.access.kind !== 'platform') throw refusal('platform_only')
         const { organizationId } = inOrganization(request, request.params.organization_id)
         request.forgetBody()
-        const { runId, sessionId, ...found } = await replayRun({
+        const { runId, sessionId, ...comparison } = await replayRun({
           organizationId,
           runId: request.params.run_id,
           live: model === 'live',
           instructions,
           ended: fromEvent(reply.raw, 'close'),
         })
-        return { run_id: runId, session_id: sessionId, model, ...found }
+        return { run_id: runId, session_id: sessionId, model, ...comparison }
       },
     )
   }

@@ -183,8 +183,12 @@ export const adminTransparencyRoutes =
             ? uses.getEntries(organizationId, tile)
             : uses.getTile(organizationId, level, tile)
         const bytes = await read(tile)
-        const kept = tile.width === tileWidth ? 'private, max-age=31536000, immutable' : 'no-store'
-        return reply.type('application/octet-stream').header('cache-control', kept).send(bytes)
+        const cacheControl =
+          tile.width === tileWidth ? 'private, max-age=31536000, immutable' : 'no-store'
+        return reply
+          .type('application/octet-stream')
+          .header('cache-control', cacheControl)
+          .send(bytes)
       },
     )
   }

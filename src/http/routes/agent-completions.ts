@@ -53,7 +53,7 @@ const completion = z
   })
   .describe('The answer; with stream: true, a stream of agent.completion.chunk items')
 
-const answered = async (turn: LiveTurn, { agentId, agentName, model }: AgentStream) => {
+const completionOf = async (turn: LiveTurn, { agentId, agentName, model }: AgentStream) => {
   const { text, pending } = await doneOf(turn)
   return {
     id: `agentcmpl-${turn.runId}`,
@@ -120,12 +120,12 @@ export const agentCompletionRoutes =
         if (!agent) throw refusal('agent_not_found')
         const named = { agentId, agentName: agent.name, model: agent.model ?? defaultModel }
         if (stream) {
-          const framesOf = (one: LiveTurn, ending: Ending) =>
-            turnFrames(one, agentFormat(one, named, closesOnError(request)), beginning, ending)
+          const framesOf = (live: LiveTurn, ending: Ending) =>
+            turnFrames(live, agentFormat(live, named, closesOnError(request)), beginning, ending)
           return streamTurn(request, reply, { turn, framesOf, cancels: false })
         }
         onGone(reply, turn, false)
-        return answered(await turn.started, named)
+        return completionOf(await turn.started, named)
       },
     )
   }

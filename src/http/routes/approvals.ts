@@ -15,7 +15,7 @@ type Uses = {
   listApprovals: ListApprovals
   findApproval: FindApproval
   decideOnApproval: DecideOnApprovalCommand
-  /** Goes on with a run that the views show to have something to go on with; resolves once it does. */
+  /** Resumes a run whose decisions are in the views; resolves once it runs again. */
   resumePaused(runId: string): Promise<void>
 }
 

@@ -107,7 +107,7 @@ export const connectRoutes =
     ) => {
       const { name, color } = await getOrganization(link.organization_id)
       const items = await itemsOf(link)
-      const shown = connectPage({
+      const page = connectPage({
         organization: name,
         color,
         returnUrl: link.return_url,
@@ -115,7 +115,7 @@ export const connectRoutes =
         csrf: csrfOf(token, items),
         refused,
       })
-      return send(reply, refused ? 400 : 200, shown)
+      return send(reply, refused ? 400 : 200, page)
     }
 
     http.get('/connect/:token', { schema: { params, hide: true } }, async (request, reply) => {

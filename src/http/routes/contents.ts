@@ -81,13 +81,12 @@ export const contentRoutes =
         const { page, page_size, content_type: contentType, status } = request.query
         const { viewer } = request.delegated
         const { organizationId } = request.access
-        const asked = { page, pageSize: page_size }
         return listContents({
           organizationId,
           viewer,
           contentType,
           status,
-          page: asked,
+          page: { page, pageSize: page_size },
           linkOf: linksOf(request),
         })
       },

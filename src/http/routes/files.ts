@@ -35,19 +35,22 @@ const rangeOf = (header: string | undefined, size: number) => {
 
 /** Whether `If-None-Match` names the current file. */
 const isAmong = (known: string, tag: string): boolean =>
-  known.split(',').some((one) => ['*', tag].includes(one.trim().replace(/^W\//, '')))
+  known.split(',').some((etag) => ['*', tag].includes(etag.trim().replace(/^W\//, '')))
 
-/** A name is told as RFC 6266 has it, in characters that need no care. */
+/** A file name in the encoding of RFC 6266, in ASCII. */
 const dispositionOf = (download: string | undefined): string => {
   if (download === undefined) return 'inline'
   const encoded = encodeURIComponent(download).replace(
     /['()*]/g,
-    (one) => `%${one.charCodeAt(0).toString(16)}`,
+    (character) => `%${character.charCodeAt(0).toString(16)}`,
   )
   return `attachment; filename*=UTF-8''${encoded}`
 }
 
-/** GET /files/{content_id}: generated content, or a file of a message, behind a signed link, whole or in ranges. */
+/**
+ * GET /files/{content_id}: generated content, or a file of a message, behind a signed link. Answers
+ * whole files and ranges.
+ */
 export const fileRoutes =
   ({ links, findContentFile, findMessageFile, blobs }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
@@ -77,8 +80,9 @@ export const fileRoutes =
         const size = await stored?.size(file?.hash ?? '')
         if (!file || !stored || size === undefined) throw refusal('file_link_invalid')
         const tag = `"${file.hash}"`
-        const { 'if-none-match': known, 'if-range': ifRange, range: asked } = request.headers
-        const range = ifRange === undefined || ifRange === tag ? rangeOf(asked, size) : undefined
+        const { 'if-none-match': known, 'if-range': ifRange, range: rangeHeader } = request.headers
+        const range =
+          ifRange === undefined || ifRange === tag ? rangeOf(rangeHeader, size) : undefined
         if (range === 'none') {
           reply.header('content-range', `bytes */${size}`)
           throw refusal('range_not_satisfiable')

@@ -43,7 +43,10 @@ type Uses = {
   getAgent: GetAgent
 }
 
-/** PUT /management/agents/{agent_id}/instruction (docs/contract/provisioned-users.md#replacing-an-instruction). */
+/**
+ * PUT /management/agents/{agent_id}/instruction
+ * (docs/contract/provisioned-users.md#replacing-an-instruction).
+ */
 export const instructionRoutes =
   ({ changeAgent, getAgent }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -101,14 +101,14 @@ export const managementConnectRoutes =
       async (request, reply) => {
         const { params, body, call } = request
         const userId = params.user_id
-        const asked = { userId, agentId: body.agent_id, returnUrl: body.return_url }
-        const { linkId, token, expiresAt } = await createConnectLink(asked, call)
-        const found = await listConnectItems(call.organizationId, userId, body.agent_id)
+        const link = { userId, agentId: body.agent_id, returnUrl: body.return_url }
+        const { linkId, token, expiresAt } = await createConnectLink(link, call)
+        const connectItems = await listConnectItems(call.organizationId, userId, body.agent_id)
         return reply.code(201).send({
           link_id: linkId,
           url: `${baseOf(request)}/connect/${token}`,
           expires_at: expiresAt,
-          ...found,
+          ...connectItems,
         })
       },
     )

@@ -9,7 +9,10 @@ type Uses = { requireErasableUser: RequireErasableUser; eraseSessions: EraseSess
 
 const deleted = z.object({ deleted: z.int() })
 
-/** Deleting the conversations of users whom the organization provisioned, and of former members (docs/contract/provisioned-users.md#deleting-conversations). */
+/**
+ * Deletes the conversations of users whom the organization provisioned, and of former members
+ * (docs/contract/provisioned-users.md#deleting-conversations).
+ */
 export const managementSessionRoutes =
   ({ requireErasableUser, eraseSessions }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

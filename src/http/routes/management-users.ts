@@ -76,12 +76,12 @@ export const managementUserRoutes =
         const { body } = request
         const address = addressOf(body.email)
         const call = inOrganization(request, body.organization_id)
-        const made = await provisionUser({ email: address, name: body.name }, call)
+        const user = await provisionUser({ email: address, name: body.name }, call)
         return {
-          user_id: made.userId,
+          user_id: user.userId,
           email: address,
-          created: made.created,
-          membership_status: made.status,
+          created: user.created,
+          membership_status: user.status,
         }
       },
     )

@@ -115,9 +115,9 @@ export const mcpRoutes =
         cancellations.see(request)
         loading ??= load()
         const handler = await loading
-        const asked = webRequest(request, signalOf(endingOf(reply)))
-        requests.set(asked, request)
-        const response = await handler.fetch(asked, { parsedBody: body })
+        const fetchRequest = webRequest(request, signalOf(endingOf(reply)))
+        requests.set(fetchRequest, request)
+        const response = await handler.fetch(fetchRequest, { parsedBody: body })
         if (method === 'initialize' && response.ok) reply.header('mcp-session-id', clock.id())
         return sendResponse(reply, response)
       },

@@ -89,8 +89,8 @@ export const meMembershipRoutes =
       async (request) => {
         const { organization_id } = request.params
         const { allow_backing: allowBacking = false, current = false } = request.body ?? {}
-        const asked = { organizationId: organization_id, userId: userOf(request) }
-        await acceptInvitation({ ...asked, allowBacking, current }, request.call)
+        const membership = { organizationId: organization_id, userId: userOf(request) }
+        await acceptInvitation({ ...membership, allowBacking, current }, request.call)
         return { organization_id, status: 'active' as const }
       },
     )
@@ -111,8 +111,8 @@ export const meMembershipRoutes =
       },
       async (request, reply) => {
         const organizationId = request.params.organization_id
-        const asked = { organizationId, userId: userOf(request) }
-        await declineInvitation(asked, request.call)
+        const membership = { organizationId, userId: userOf(request) }
+        await declineInvitation(membership, request.call)
         return reply.code(204).send()
       },
     )
@@ -133,8 +133,8 @@ export const meMembershipRoutes =
       },
       async (request) => {
         const { organization_id } = request.params
-        const asked = { organizationId: organization_id, userId: userOf(request) }
-        await enterOrganization(asked, request.call)
+        const membership = { organizationId: organization_id, userId: userOf(request) }
+        await enterOrganization(membership, request.call)
         return { current_organization_id: organization_id }
       },
     )

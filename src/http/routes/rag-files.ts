@@ -69,8 +69,8 @@ export const ragFileRoutes =
           },
         },
       },
-      async ({ call, params: { datastore_id, filename: asked } }) => {
-        const filename = asked.normalize('NFC')
+      async ({ call, params: { datastore_id, filename: sentName } }) => {
+        const filename = sentName.normalize('NFC')
         const file = { datastoreId: datastore_id, filename }
         const { uploadIds } = await deleteFile(file, call)
         eraseUploads(call.organizationId, uploadIds)

@@ -47,8 +47,8 @@ export const ragSearchRoutes =
       async ({ access: { organizationId }, params: { datastore_id }, body }) => {
         await getDatastore(organizationId, datastore_id)
         const { query, limit = 10 } = body
-        const found = await knowledge.search(organizationId, [datastore_id], query, limit)
-        return { results: [...found] }
+        const results = await knowledge.search(organizationId, [datastore_id], query, limit)
+        return { results: [...results] }
       },
     )
   }

@@ -63,7 +63,7 @@ export const ragUploadRoutes =
     const tags = ['knowledge']
     const keep = await multipartFiles(http, uses.spool)
 
-    /** In a function of its own: what waits for the index does not hold the encoded files. */
+    /** A separate function, so that uploads waiting for the index do not hold the encoded files. */
     const arrivedFiles = async (
       request: FastifyRequest & { body: z.infer<typeof upload> },
     ): Promise<readonly ArrivedFile[]> => {
@@ -105,13 +105,13 @@ export const ragUploadRoutes =
         const files = await arrivedFiles(request)
         request.forgetBody()
         await uses.storage.require(access, sizeOf(files))
-        const taken = await uploadAndEnqueue({ datastoreId: datastore_id, files }, call)
-        const { length } = taken.uploads
+        const batch = await uploadAndEnqueue({ datastoreId: datastore_id, files }, call)
+        const { length } = batch.uploads
         return {
           success: true,
           datastore_id,
-          datastore_name: taken.datastoreName,
-          uploads: taken.uploads.map(({ uploadId, filename }) => ({
+          datastore_name: batch.datastoreName,
+          uploads: batch.uploads.map(({ uploadId, filename }) => ({
             upload_id: uploadId,
             filename,
             status: 'processing' as const,

@@ -59,11 +59,11 @@ const deleted = z.object({
 const refused = ['response_not_found', 'user_not_found', 'delegation_not_allowed'] as const
 
 /** A response as it is now; one of another process is queued or in progress. */
-const shown = async (found: FoundTurn) => {
-  const { turn, isQueued } = found
+const currentResponse = async (run: FoundTurn) => {
+  const { turn, isQueued } = run
   const status = isQueued ? ('queued' as const) : ('in_progress' as const)
   const progress = turn ? await progressOf(turn) : { status }
-  return responseOf(found, progress, echoFrom(await found.echo()))
+  return responseOf(run, progress, echoFrom(await run.echo()))
 }
 
 /**
@@ -103,16 +103,16 @@ export const responseReadRoutes =
         const { call, viewer } = request.delegated
         const { organizationId } = request.access
         const runId = runOfResponse(request.params.response_id)
-        const found = await findTurn.find({ organizationId, viewer, runId })
+        const run = await findTurn.find({ organizationId, viewer, runId })
         messagesRead(call, { route: routeOf(request), runId })
-        if (!stream) return shown(found)
-        const { turn, isPast } = found
+        if (!stream) return currentResponse(run)
+        const { turn, isPast } = run
         if (!turn) throw refusal('stream_not_found')
         if (after !== undefined && !(await mayHaveSeen(turn, { after, isPast })))
           throw refusal('invalid_query', {
             fields: { starting_after: ['There is no such event yet'] },
           })
-        const echo = echoFrom(await found.echo())
+        const echo = echoFrom(await run.echo())
         const ids = echo.background || after !== undefined
         const frames = responseFrames(turn, { echo, after, ids, isPast }, endingOf(reply))
         return sendStream(reply, frames)
@@ -138,7 +138,7 @@ export const responseReadRoutes =
         const runId = runOfResponse(request.params.response_id)
         const cancelled = await cancelTurn({ ...request.delegated, runId })
         request.answersFor = cancelled.sessionId
-        return shown(cancelled)
+        return currentResponse(cancelled)
       },
     )
 
@@ -155,9 +155,10 @@ export const responseReadRoutes =
         },
       },
       async (request) => {
-        const { conversation: whole } = request.query
+        const { conversation } = request.query
         const { response_id } = request.params
-        await eraseTurn({ ...request.delegated, runId: runOfResponse(response_id), whole })
+        const runId = runOfResponse(response_id)
+        await eraseTurn({ ...request.delegated, runId, whole: conversation })
         return { id: response_id, object: 'response.deleted' as const, deleted: true as const }
       },
     )

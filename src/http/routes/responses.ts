@@ -12,13 +12,13 @@ import { conversationValues } from '../checks/json-text.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
 import { turnRefusals } from '../errors/turn-refusals.ts'
-import { begunSoon, streamTurn } from '../streams/answer-turn.ts'
+import { streamTurn, waitForStart } from '../streams/answer-turn.ts'
 import { responseFrames } from '../streams/response-frames.ts'
 import { requireUsable } from '../wire/answer-format.ts'
 import { withReferences } from '../wire/item-references.ts'
 import { turnJson } from '../wire/json-line.ts'
 import { echoOf } from '../wire/response-echo.ts'
-import type { SaidItem } from '../wire/response-input.ts'
+import type { ResolvedItem } from '../wire/response-input.ts'
 import { progressAt, progressOf, responseObject, responseOf } from '../wire/response-object.ts'
 import {
   inResponseNames,
@@ -72,42 +72,46 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
         const { body, access } = request
         const { organizationId } = access
         const { background } = body
-        const { echo, kept } = echoOf(body)
+        const { echo, stored } = echoOf(body)
 
         /**
          * Items that references stand for are looked up once all else that is refused first was.
          */
-        const saidItems = async (): Promise<readonly SaidItem[]> => {
-          const said = body.input.filter((item) => item.type !== 'item_reference')
-          if (said.length === body.input.length) return said
+        const resolveItems = async (): Promise<readonly ResolvedItem[]> => {
+          const items = body.input.filter((item) => item.type !== 'item_reference')
+          if (items.length === body.input.length) return items
           const { viewer } = await delegate(request, body.on_behalf_of)
           await requireSubscription(access)
           return resolved(body.input, { organizationId, viewer })
         }
 
-        const begun = async () => {
+        const beginResponse = async () => {
           const delivery = background ? 'background' : body.stream ? 'streamed' : 'whole'
-          const input = turnInput(turnSentOf(body, await saidItems()), delivery, previousOf(body))
+          const input = turnInput(
+            turnSentOf(body, await resolveItems()),
+            delivery,
+            previousOf(body),
+          )
           if (input.format) await requireUsable(input.format, organizationId, schemaFault)
           const early = delivery !== 'whole'
           const repetition = repetitionOf(request, reply, { early })
-          return beginTurn(request, { ...input, echo: kept }, repetition)
+          return beginTurn(request, { ...input, echo: stored }, repetition)
         }
 
-        const answered = async () => {
-          const turn = await begun()
+        const answerRequest = async () => {
+          const turn = await beginResponse()
           request.answersFor = turn.sessionId
           // Files in it are on disk by now.
           body.input.length = 0
           request.forgetBody()
           if (body.stream) {
-            const framesOf = (one: LiveTurn, ending: Ending) =>
-              responseFrames(one, { echo, ids: background === true }, ending)
+            const framesOf = (live: LiveTurn, ending: Ending) =>
+              responseFrames(live, { echo, ids: background === true }, ending)
             return streamTurn(request, reply, { turn, framesOf, cancels: false })
           }
           if (background) {
-            const soon = await begunSoon(turn)
-            return responseOf(soon, await progressOf(soon), echo)
+            const startedTurn = await waitForStart(turn)
+            return responseOf(startedTurn, await progressOf(startedTurn), echo)
           }
           const started = await turn.started
           const outcome = await started.outcome
@@ -117,7 +121,7 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
           return responseOf(started, progressAt(outcome), echo)
         }
 
-        return answered().catch((error: unknown) => {
+        return answerRequest().catch((error: unknown) => {
           throw inResponseNames(error)
         })
       },

@@ -188,9 +188,9 @@ export const sessionRoutes =
         const sessionId = request.params.session_id
         const paged = { page, pageSize: page_size }
         const links = linksOf(request)
-        const found = await listMessages({ organizationId, viewer, sessionId }, paged, links)
+        const messages = await listMessages({ organizationId, viewer, sessionId }, paged, links)
         messagesRead(call, { route: routeOf(request), sessionId })
-        return found
+        return messages
       },
     )
 
@@ -213,10 +213,10 @@ export const sessionRoutes =
         const { session_id: sessionId, event_id } = request.params
         const { call, viewer } = request.delegated
         const { organizationId } = request.access
-        const asked = { organizationId, viewer, sessionId }
-        const found = await getMessage(asked, event_id, linksOf(request))
+        const session = { organizationId, viewer, sessionId }
+        const message = await getMessage(session, event_id, linksOf(request))
         messagesRead(call, { route: routeOf(request), sessionId })
-        return found
+        return message
       },
     )
 

@@ -9,7 +9,7 @@ import { bodyOnBehalfOf } from '../wire/on-behalf-of.ts'
 type Uses = {
   tellOutcome: TellOutcomeCommand
   findSession: FindSession
-  /** Goes on with a run that the views show to have something to go on with; resolves once it does. */
+  /** Resumes a run whose outcomes are in the views; resolves once it runs again. */
   resumePaused(runId: string): Promise<void>
 }
 
@@ -18,7 +18,7 @@ const longestResult = 20_000
 
 const outcome = z.enum(['done', 'not_done'])
 
-const told = z
+const outcomeBody = z
   .object({
     outcome: outcome.describe('Whether the call was made; not_done: it is made now'),
     result: z.string().max(longestResult).nullish().describe('Told to the model as the answer'),
@@ -47,7 +47,7 @@ export const toolOutcomeRoutes =
           tags: ['approvals'],
           summary: 'Tell whether a call in doubt was made; its turn goes on',
           params: z.object({ session_id: pathSessionId, run_id: pathId, tool_id: pathName }),
-          body: told,
+          body: outcomeBody,
           response: {
             200: z.object({
               session_id: z.string(),

@@ -46,7 +46,7 @@ export const wsChatRoutes =
     const goodbyes = new Set<() => Promise<void>>()
 
     await http.register(websocket, {
-      // One read may bring thousands of frames: each is told in a turn of the event loop of its own.
+      // One read may bring thousands of frames: each is emitted in its own turn of the event loop.
       options: { maxPayload, allowSynchronousEvents: false, server: upgradesAt(url, http.server) },
       errorHandler(err, socket, { log }) {
         log.info({ err }, 'a socket failed')

@@ -17,8 +17,8 @@ type Options = {
 const lenient = { requireHostHeader: false }
 
 /**
- * Servers of Node for fastify. Each request passes the bounds of its connection in front of fastify:
- * while it waits, it is no more than what Node has parsed.
+ * Node's servers for fastify. Each request passes the bounds of its connection before fastify: a
+ * queued request is only what Node has parsed.
  */
 export const boundedServer =
   ({ tls, boundConnection, ...times }: Options): FastifyServerFactory =>

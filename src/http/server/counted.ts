@@ -41,12 +41,12 @@ export const histogram = <Name extends string>(options: Options<Name>) => {
   const get = async () => {
     const values = known.flatMap(({ labels, tally: { counts, sum } }) => {
       let upTo = 0
-      const told = [...buckets, '+Inf'].map((le, n) => {
+      const bucketValues = [...buckets, '+Inf'].map((le, n) => {
         upTo += counts[n] as number
         return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: upTo }
       })
       return [
-        ...told,
+        ...bucketValues,
         { metricName: `${name}_sum`, labels, value: sum() },
         { metricName: `${name}_count`, labels, value: upTo },
       ]
@@ -58,9 +58,9 @@ export const histogram = <Name extends string>(options: Options<Name>) => {
 
   return {
     of(labels: Labels<Name>): Observed {
-      const one = tally(buckets)
-      known.push({ labels, tally: one })
-      return one
+      const observed = tally(buckets)
+      known.push({ labels, tally: observed })
+      return observed
     },
   }
 }

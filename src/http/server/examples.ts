@@ -156,8 +156,8 @@ const firstPath = <Item>(paths: Readonly<Record<string, Item>> = {}): Record<str
 }
 
 /**
- * Puts examples into the OpenAPI document: `/docs` fills them in, so that "Try it out" works at once. Ids are
- * those of the demo organization, where a path needs none that only a request can tell.
+ * Adds examples to the OpenAPI document: `/docs` fills them in, so that "Try it out" works at once.
+ * Ids are the demo organization's, except in paths whose ids only a request creates.
  */
 export const withExamples: Transform = (document) => {
   if (!('openapiObject' in document)) return document.swaggerObject
@@ -167,10 +167,10 @@ export const withExamples: Transform = (document) => {
     for (const method of methods) {
       const operation = item?.[method]
       if (!operation) continue
-      for (const one of operation.parameters ?? []) {
-        if (!('in' in one) || !one.required) continue
-        const example = parameterOf(one.name, path)
-        if (example !== undefined) one.example = example
+      for (const parameter of operation.parameters ?? []) {
+        if (!('in' in parameter) || !parameter.required) continue
+        const example = parameterOf(parameter.name, path)
+        if (example !== undefined) parameter.example = example
       }
       const { requestBody } = operation
       const example = bodyOf(method, path)

@@ -2,11 +2,12 @@
 export const introduction = `Each organization has an orchestrator that answers its users, or hands them to agents with tools,
 knowledge and memory. Everything that happens is recorded as an event.
 
-**To try a request here:** press *Authorize* and enter the key that the first start printed, under \`apiKey\`. Then
-open a request and press *Execute*. The examples name what the demo organization has.
+**To try a request here:** press *Authorize* and enter the key that the first start printed, under
+\`apiKey\`. Then open a request and press *Execute*. The examples name what the demo organization has.
 
-**From your code:** chat has the shape of OpenAI's chat completions, responses that of its Responses API. Give an OpenAI SDK this server's address with
-\`/api/external/v1\` as its base URL, and the key as its API key.
+**From your code:** chat has the shape of OpenAI's chat completions, responses that of its Responses
+API. Give an OpenAI SDK this server's address with \`/api/external/v1\` as its base URL, and the key
+as its API key.
 
 Every refusal has a code, in the header \`X-Error-Code\`. Times are UTC, ids are UUIDs.`
 

@@ -217,9 +217,9 @@ export const processMetrics = ({
     if (known) return known
     const ofRoute = observed.get(route) ?? new Map<string, Map<number, Observed>>()
     const ofMethod = ofRoute.get(method) ?? new Map<number, Observed>()
-    const made = durations.of({ method, route, status: String(status) })
-    observed.set(route, ofRoute.set(method, ofMethod.set(status, made)))
-    return made
+    const duration = durations.of({ method, route, status: String(status) })
+    observed.set(route, ofRoute.set(method, ofMethod.set(status, duration)))
+    return duration
   }
 
   let rendering: Promise<string> | undefined

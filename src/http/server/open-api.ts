@@ -49,8 +49,8 @@ type Answers = z.infer<typeof answers>
 
 /** The 200 of a route that answers with a stream, always or on request. */
 const streaming = (all: Answers, rules: Pick<RouteRules, 'streams' | 'lines'>): Answers => {
-  const { '200': whole, ...others } = all
-  const { description = '', ...schema } = whole ?? {}
+  const { '200': success, ...others } = all
+  const { description = '', ...schema } = success ?? {}
   const content = {
     ...(rules.streams === 'always' ? {} : { 'application/json': { schema } }),
     ...(rules.lines ? { 'application/x-ndjson': lines } : {}),
@@ -61,15 +61,15 @@ const streaming = (all: Answers, rules: Pick<RouteRules, 'streams' | 'lines'>): 
 
 /** The document, written once: all answers share its bytes. */
 const documentRoute: FastifyPluginCallback = (http, _options, done) => {
-  let written: { bytes: Buffer; etag: string } | undefined
+  let rendered: { bytes: Buffer; etag: string } | undefined
   const document = () => {
     const bytes = Buffer.from(jsonLine(http.swagger()))
     const hash = createHash('sha256').update(bytes).digest('base64url')
     return { bytes, etag: `"${hash}"` }
   }
   http.get('/api/openapi.json', { schema: { hide: true } }, async ({ headers }, reply) => {
-    written ??= document()
-    const { bytes, etag } = written
+    rendered ??= document()
+    const { bytes, etag } = rendered
     reply.headers({ etag, 'cache-control': 'no-cache' })
     if (headers['if-none-match'] === etag) return reply.code(304).send()
     return reply.type('application/json; charset=utf-8').send(bytes)

@@ -22,7 +22,7 @@ export const traceIn = ({ headers }: Pick<FastifyRequest, 'headers'>): TraceCont
 }
 
 /** A span for each request, from its arrival to the end of its answer. */
-export const traceRequests = (http: FastifyInstance, { begin }: Telemetry): void => {
+export const traceRequests = (http: FastifyInstance, { begin: beginSpan }: Telemetry): void => {
   http.addHook('onRequest', (request, _reply, done) => {
     const { method, routeOptions } = request
     const route = routeOptions.url ?? 'unknown'
@@ -32,7 +32,7 @@ export const traceRequests = (http: FastifyInstance, { begin }: Telemetry): void
       'url.scheme': request.protocol,
       'reprise.request_id': request.id,
     }
-    const span = begin(`${method} ${route}`, {
+    const span = beginSpan(`${method} ${route}`, {
       kind: 'server',
       parent: traceIn(request),
       attributes,

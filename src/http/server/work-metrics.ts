@@ -85,9 +85,9 @@ export const workMetrics = (configured: ReadonlySet<string>) => {
     const known = models.get(name)
     if (known) return known
     if (!configured.has(name)) return countsOf(other)
-    const made = modelCounts(name, histograms)
-    models.set(name, made)
-    return made
+    const counts = modelCounts(name, histograms)
+    models.set(name, counts)
+    return counts
   }
   const errors = new Map<string, number>()
   const tools = new Map<string, number>()
@@ -173,7 +173,7 @@ export const workMetrics = (configured: ReadonlySet<string>) => {
 
   const watchRun: WatchRun = () => {
     const began = performance.now()
-    const asked = new Map<string, { model: ModelCounts; at: number }>()
+    const calls = new Map<string, { model: ModelCounts; at: number }>()
     let first: ModelCounts | undefined
     let silent = true
     return {
@@ -181,29 +181,29 @@ export const workMetrics = (configured: ReadonlySet<string>) => {
         if (event.event === 'token') {
           if (!silent) return
           silent = false
-          const model = asked.get(event.step_id)?.model ?? countsOf(noModel)
+          const model = calls.get(event.step_id)?.model ?? countsOf(noModel)
           model.began((performance.now() - began) / 1000)
         } else if (event.event === 'model_called') {
           const model = countsOf(event.model)
           first ??= model
-          asked.set(event.step_id, { model, at: performance.now() })
+          calls.set(event.step_id, { model, at: performance.now() })
         } else if (event.event === 'model_answered') {
-          const call = asked.get(event.step_id)
-          asked.delete(event.step_id)
+          const call = calls.get(event.step_id)
+          calls.delete(event.step_id)
           if (call) countsOf(event.model).called((performance.now() - call.at) / 1000)
         } else if (event.event === 'tool_completed') plus(tools, event.ok ? 'ok' : 'failed')
       },
-      ended({ ended, done, refusal }) {
-        plus((first ?? countsOf(noModel)).runs, done.in_doubt ? 'in_doubt' : outcomes[ended])
-        if (refusal && asked.size > 0 && ended !== 'limited') plus(errors, refusal.code)
+      ended({ ended: outcome, done, refusal }) {
+        plus((first ?? countsOf(noModel)).runs, done.in_doubt ? 'in_doubt' : outcomes[outcome])
+        if (refusal && calls.size > 0 && outcome !== 'limited') plus(errors, refusal.code)
         // Its attempts are counted together, at its end.
-        if (ended === 'paused') return
+        if (outcome === 'paused') return
         for (const { model: name, usage, charge } of done.charges) {
           const model = countsOf(name)
           model.tokens ??= { prompt: 0, completion: 0 }
           model.tokens.prompt += usage.promptTokens
           model.tokens.completion += usage.completionTokens
-          if (charged.has(ended)) model.credits = (model.credits ?? 0) + charge / creditUnit
+          if (charged.has(outcome)) model.credits = (model.credits ?? 0) + charge / creditUnit
         }
       },
     }
@@ -218,7 +218,10 @@ export const workMetrics = (configured: ReadonlySet<string>) => {
     },
     /** All that the registry has, as of now. */
     now: async () =>
-      (await registry.getMetricsAsJSON()).map((one) => ({ ...one, type: String(one.type) })),
+      (await registry.getMetricsAsJSON()).map((metric) => ({
+        ...metric,
+        type: String(metric.type),
+      })),
   }
 }
 export type WorkMetrics = ReturnType<typeof workMetrics>

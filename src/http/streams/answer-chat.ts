@@ -40,7 +40,7 @@ export const completion = z
 type Completion = z.infer<typeof completion>
 
 /** Once the turn has ended; one that repeats another is answered by that one's turn. */
-const answered = async ({ started }: LiveTurn, model: string): Promise<Completion> => {
+const completionOf = async ({ started }: LiveTurn, model: string): Promise<Completion> => {
   const turn = await started
   const done = doneIn(await turn.outcome)
   const { finish_reason, pending } = done
@@ -78,12 +78,12 @@ export const answerChat = (
 ) => {
   const cancels = options?.on_disconnect === 'cancel'
   if (stream) {
-    const shown = streamOptions(request, options)
+    const format = streamOptions(request, options)
     const includeUsage = options?.include_usage === true
-    const framesOf = (one: LiveTurn, ending: Ending) =>
-      turnFrames(one, chatFormat(one, { model, includeUsage, ...shown }), beginning, ending)
+    const framesOf = (live: LiveTurn, ending: Ending) =>
+      turnFrames(live, chatFormat(live, { model, includeUsage, ...format }), beginning, ending)
     return streamTurn(request, reply, { turn, framesOf, cancels })
   }
   onGone(reply, turn, cancels)
-  return answered(turn, model)
+  return completionOf(turn, model)
 }

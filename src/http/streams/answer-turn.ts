@@ -15,8 +15,8 @@ const stockAgents = /ai-sdk\/|OpenAI\//
  * Clients of OpenAI's API fail on objects without `choices`; by default they get events inside
  * chunks. A Bearer key means such a client, as not every SDK names itself.
  */
-const agentEventsFor = ({ headers }: FastifyRequest, asked?: AgentEvents): AgentEvents => {
-  if (asked) return asked
+const agentEventsFor = ({ headers }: FastifyRequest, requested?: AgentEvents): AgentEvents => {
+  if (requested) return requested
   const isStock = headers['x-stainless-lang'] || stockAgents.test(headers['user-agent'] ?? '')
   return isStock || isBearer(headers) ? 'chunk' : 'plain'
 }
@@ -24,8 +24,8 @@ const agentEventsFor = ({ headers }: FastifyRequest, asked?: AgentEvents): Agent
 /** Clients of .NET pass over an error in a stream, and take its end for success. */
 export const closesOnError = (
   { headers }: FastifyRequest,
-  asked?: 'close' | 'frame' | null,
-): boolean => (asked ? asked === 'close' : (headers['user-agent']?.includes('.NET') ?? false))
+  onError?: 'close' | 'frame' | null,
+): boolean => (onError ? onError === 'close' : (headers['user-agent']?.includes('.NET') ?? false))
 
 /** What a request says of its stream. */
 type StreamOptions = {
@@ -39,10 +39,10 @@ type StreamOptions = {
  */
 export const streamOptions = (
   request: FastifyRequest,
-  { agent_events: asked, on_error }: StreamOptions = {},
+  { agent_events: requested, on_error }: StreamOptions = {},
 ): Pick<ChatStream, 'agentEvents' | 'mingles' | 'closesOnError'> => {
-  const agentEvents = agentEventsFor(request, asked)
-  const mingles = agentEvents === 'plain' || asked === 'chunk'
+  const agentEvents = agentEventsFor(request, requested)
+  const mingles = agentEvents === 'plain' || requested === 'chunk'
   return { agentEvents, mingles, closesOnError: closesOnError(request, on_error) }
 }
 
@@ -64,13 +64,13 @@ export const doneIn = (outcome: Outcome): TurnDone => {
 export const doneOf = async ({ outcome }: LiveTurn): Promise<TurnDone> => doneIn(await outcome)
 
 /** A turn once it has begun, or a moment later while it waits for others. @throws Refusal */
-export const begunSoon = (turn: LiveTurn): Promise<LiveTurn> =>
+export const waitForStart = (turn: LiveTurn): Promise<LiveTurn> =>
   new Promise((resolve, reject) => {
     const soon = setTimeout(resolve, beginMs, turn)
     turn.started.then(
-      (begun) => {
+      (startedTurn) => {
         clearTimeout(soon)
-        resolve(begun)
+        resolve(startedTurn)
       },
       (error: unknown) => {
         clearTimeout(soon)
@@ -97,7 +97,7 @@ export const streamTurn = async (
 ) => {
   const ending = endingOf(reply)
   onGone(reply, turn, cancels)
-  const begun = await begunSoon(turn)
-  request.streamedRun = begun.runId
-  return sendStream(reply, framesOf(begun, ending))
+  const startedTurn = await waitForStart(turn)
+  request.streamedRun = startedTurn.runId
+  return sendStream(reply, framesOf(startedTurn, ending))
 }

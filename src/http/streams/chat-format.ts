@@ -69,9 +69,9 @@ export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat =>
     },
     end: (done) => {
       const calls = toolCallsOf(done)?.map((call, index) => ({ index, ...call })) ?? []
-      const whole = calls.length > 0 ? [callsChunk(calls)] : [undefined]
+      const callChunks = calls.length > 0 ? [callsChunk(calls)] : [undefined]
       return [
-        ...(done.waits ? calls.flatMap(inPieces).map((call) => callsChunk([call])) : whole),
+        ...(done.waits ? calls.flatMap(inPieces).map((call) => callsChunk([call])) : callChunks),
         chunk(
           '{}',
           done.finish_reason,

@@ -122,9 +122,9 @@ export const sendStream = (reply: FastifyReply, frames: Frames): FastifyReply =>
 }
 
 /** Calls back when the client disconnects before the answer has ended. */
-export const whenGone = ({ raw }: FastifyReply, gone: () => void): void => {
+export const whenGone = ({ raw }: FastifyReply, notify: () => void): void => {
   const closed = () => {
-    if (!raw.writableFinished) gone()
+    if (!raw.writableFinished) notify()
   }
   if (raw.closed) closed()
   else raw.once('close', closed)

@@ -125,8 +125,8 @@ const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undef
   if (item.event === 'failed') return [undefined, ...failureParts(item.code, item.message, format)]
   // It is in the opening.
   if (item.event === 'run_resumed') return []
-  const shown = lifecycleOf(item)
-  return shown ? [format.lifecycle(shown)] : []
+  const event = lifecycleOf(item)
+  return event ? [format.lifecycle(event)] : []
 }
 
 /**
@@ -149,9 +149,9 @@ export async function* turnFrames(
     last = place
     return frame(`${run}:${place}`, data)
   }
-  const begins = Buffer.from(`id: ${run}:`)
+  const prefix = Buffer.from(`id: ${run}:`)
   const before = Buffer.from(`\ndata: ${format.token.before}`)
-  const ends = Buffer.from(`${format.token.after}\n\n`)
+  const suffix = Buffer.from(`${format.token.after}\n\n`)
 
   // Place 0 is the opening; the turn's items follow it.
   let opening = ''
@@ -171,11 +171,11 @@ export async function* turnFrames(
       if (after < 0) {
         characters += item.text.length
         last = `${n}.0:${characters}`
-        to.put(begins)
+        to.put(prefix)
         to.write(last)
         to.put(before)
         to.json(item.text)
-        to.put(ends)
+        to.put(suffix)
       }
     } else {
       if (item.event === 'failed') failed = true

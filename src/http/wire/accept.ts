@@ -2,7 +2,7 @@ type Weight = { exactness: number; q: number }
 
 const none: Weight = { exactness: 0, q: 0 }
 
-/** So many ranges of a header are looked at, and so much of each: a header of 16 KB may have thousands. */
+/** Bounds on the ranges read, and on the parts of each: a header of 16 KB may have thousands. */
 const mostRanges = 64
 const mostParts = 16
 
@@ -14,15 +14,17 @@ const exactnessOf = (range: string, type: string): number => {
 }
 
 const qOf = (parameters: readonly string[]): number => {
-  const q = Number(parameters.find((one) => one.startsWith('q='))?.slice('q='.length) ?? 1)
+  const q = Number(
+    parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length) ?? 1,
+  )
   return Number.isNaN(q) ? 1 : q
 }
 
-/** What an `Accept` header says of a media type: the most exact range decides (RFC 9110, 12.5.1). */
+/** The weight of a type in an `Accept` header: the most exact range wins (RFC 9110, 12.5.1). */
 const weightOf = (accept: string, type: string): Weight => {
   let best = none
   for (const part of accept.toLowerCase().split(',', mostRanges)) {
-    const [range = '', ...parameters] = part.split(';', mostParts).map((one) => one.trim())
+    const [range = '', ...parameters] = part.split(';', mostParts).map((piece) => piece.trim())
     const exactness = exactnessOf(range, type)
     if (exactness > best.exactness) best = { exactness, q: qOf(parameters) }
   }

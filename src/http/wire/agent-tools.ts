@@ -77,9 +77,9 @@ const isApprovable = (type: string): type is (typeof approvableTools)[number] =>
   approvable.has(type)
 
 /** A built-in tool of which nothing is said is its name. */
-export const shortened = (one: Tool) => {
-  if (one.type === 'api_call') return one
-  const { type, ...consent } = one
+export const shortened = (tool: Tool) => {
+  if (tool.type === 'api_call') return tool
+  const { type, ...consent } = tool
   return isApprovable(type) && Object.keys(consent).length > 0 ? { type, ...consent } : type
 }
 

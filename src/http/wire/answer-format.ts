@@ -40,13 +40,13 @@ export type ResponseFormat = z.infer<typeof responseFormat>
 const plainName = 'answer'
 
 /** In the domain's terms; undefined for plain text. */
-export const answerFormatOf = (asked: ResponseFormat | undefined): AnswerFormat | undefined => {
-  if (!asked || asked.type === 'text') return undefined
-  if (asked.type === 'json_object') {
-    const { type, schema } = asked
+export const answerFormatOf = (format: ResponseFormat | undefined): AnswerFormat | undefined => {
+  if (!format || format.type === 'text') return undefined
+  if (format.type === 'json_object') {
+    const { type, schema } = format
     return schema ? { type: 'json_schema', name: plainName, schema } : { type }
   }
-  const { name, description, schema, strict } = asked.json_schema
+  const { name, description, schema, strict } = format.json_schema
   return {
     type: 'json_schema',
     name,

@@ -51,7 +51,7 @@ const message = z.discriminatedUnion(
 
 /** The messages of a request. */
 export const chatMessages = list(message).refine(
-  (all) => haveFewFiles(all.map((one) => (one.role === 'user' ? one.content.parts : []))),
+  (all) => haveFewFiles(all.map((sent) => (sent.role === 'user' ? sent.content.parts : []))),
   tooManyFiles,
 )
 
@@ -85,8 +85,8 @@ export type ChatBody = z.infer<typeof chatBody>
 
 /**
  * The last user message is the turn's; system messages apply to it; earlier messages are its
- * history. Where tool messages are the last ones, the turn goes on with these results, and `after`
- * is what the client has of it.
+ * history. Where tool messages come last, the turn continues with these results, and `after`
+ * has the turn's earlier messages as the client sent them.
  */
 export type Conversation = {
   message: string
@@ -106,25 +106,25 @@ type Sent = ChatBody['messages'][number]
  */
 const historyOf = (messages: readonly Sent[]): SentMessage[] => {
   if (messages.length === 0) return []
-  const results = new Set(messages.map((one) => one.role === 'tool' && one.tool_call_id))
+  const results = new Set(messages.map((sent) => sent.role === 'tool' && sent.tool_call_id))
   const calls = new Map<string, string>()
-  return messages.flatMap((one): SentMessage[] => {
-    if (one.role === 'user') {
-      const { text, parts } = one.content
+  return messages.flatMap((sent): SentMessage[] => {
+    if (sent.role === 'user') {
+      const { text, parts } = sent.content
       return [{ role: 'user', content: text, ...(parts.length > 0 ? { sent: parts } : {}) }]
     }
-    if (one.role === 'assistant') {
-      const made = one.tool_calls ?? []
-      const content = one.content ?? one.refusal ?? ''
-      if (made.length === 0) return [{ role: 'assistant', content }]
-      if (!made.every(({ id }) => results.has(id)))
+    if (sent.role === 'assistant') {
+      const sentCalls = sent.tool_calls ?? []
+      const content = sent.content ?? sent.refusal ?? ''
+      if (sentCalls.length === 0) return [{ role: 'assistant', content }]
+      if (!sentCalls.every(({ id }) => results.has(id)))
         return content === '' ? [] : [{ role: 'assistant', content }]
-      for (const { id, function: called } of made) calls.set(id, called.name)
-      const toolCalls = made.map(({ id, function: called }) => ({ id, ...called }))
+      for (const { id, function: called } of sentCalls) calls.set(id, called.name)
+      const toolCalls = sentCalls.map(({ id, function: called }) => ({ id, ...called }))
       return [{ role: 'assistant', content, toolCalls }]
     }
-    if (one.role !== 'tool') return []
-    const { tool_call_id: toolCallId = '', content } = one
+    if (sent.role !== 'tool') return []
+    const { tool_call_id: toolCallId = '', content } = sent
     const name = calls.get(toolCallId)
     if (name === undefined) return []
     calls.delete(toolCallId)
@@ -134,24 +134,26 @@ const historyOf = (messages: readonly Sent[]): SentMessage[] => {
 
 /** The results at the end of a conversation; none where something else is said there. */
 const lastResults = (messages: readonly Sent[]): ToolAnswer[] => {
-  const said = messages.filter(({ role }) => role !== 'system' && role !== 'developer')
-  return said.slice(said.findLastIndex(({ role }) => role !== 'tool') + 1).flatMap((one) => {
-    if (one.role !== 'tool') return []
-    const { tool_call_id: toolId, content } = one
-    if (toolId === undefined)
-      throw refusal('missing_required_field', {
-        field: 'messages',
-        message: 'A result has the tool_call_id of the call that it answers',
-      })
-    return [{ toolId, content }]
-  })
+  const dialogue = messages.filter(({ role }) => role !== 'system' && role !== 'developer')
+  return dialogue
+    .slice(dialogue.findLastIndex(({ role }) => role !== 'tool') + 1)
+    .flatMap((sent) => {
+      if (sent.role !== 'tool') return []
+      const { tool_call_id: toolId, content } = sent
+      if (toolId === undefined)
+        throw refusal('missing_required_field', {
+          field: 'messages',
+          message: 'A result has the tool_call_id of the call that it answers',
+        })
+      return [{ toolId, content }]
+    })
 }
 
 /** @throws missing_required_field when there is neither a user message nor a result. */
 export const conversationOf = ({ messages }: Pick<ChatBody, 'messages'>): Conversation => {
   const last = messages.findLastIndex(({ role }) => role === 'user')
-  const found = messages[last]
-  const turn = found?.role === 'user' ? found.content : undefined
+  const lastUser = messages[last]
+  const turn = lastUser?.role === 'user' ? lastUser.content : undefined
   const results = messages.some(({ role }) => role === 'tool') ? lastResults(messages) : []
   if (!turn && results.length === 0)
     throw refusal('missing_required_field', {
@@ -159,9 +161,9 @@ export const conversationOf = ({ messages }: Pick<ChatBody, 'messages'>): Conver
       message: 'messages needs at least one with role user',
     })
   const system: ChatMessage[] = []
-  for (const one of messages)
-    if (one.role === 'system' || one.role === 'developer')
-      system.push({ role: 'system', content: one.content })
+  for (const sent of messages)
+    if (sent.role === 'system' || sent.role === 'developer')
+      system.push({ role: 'system', content: sent.content })
   const conversation = {
     message: turn?.text ?? '',
     parts: turn?.parts ?? [],

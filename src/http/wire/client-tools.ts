@@ -68,7 +68,7 @@ const fields = z.object(clientToolFields)
 /** What a request offers, as chat completions name it. */
 export type ClientToolsSent = z.infer<typeof fields>
 
-/** A call as clients are told of it, and as they repeat it. */
+/** A call in answers to clients, and in requests that repeat it. */
 export const toolCall = z.object({
   id: z.string(),
   type: z.literal('function'),
@@ -91,7 +91,7 @@ const choiceOf = (sent: Choice) => {
     return { mode: 'auto' as const, named: [name], demanded: name }
   }
   const { mode, tools } = sent.allowed_tools
-  const named = tools.map((one) => one.function.name)
+  const named = tools.map((tool) => tool.function.name)
   return { mode, named, allowed: new Set(named) }
 }
 
@@ -105,7 +105,7 @@ export const offeredKeywords = ({
 }: Partial<ClientToolsSent>): readonly string[] | undefined => {
   const { mode, allowed } = choiceOf(tool_choice ?? 'auto')
   if (mode === 'none') return []
-  const offered = tools && new Set(tools.map((one) => one.function.name))
+  const offered = tools && new Set(tools.map((tool) => tool.function.name))
   return offered && keywordTools.filter((name) => (allowed ?? offered).has(name))
 }
 
@@ -116,16 +116,16 @@ export const offeredTools = (body: Partial<ClientToolsSent>): OfferedTools | und
   if (body.tools === undefined && body.tool_choice === undefined) return undefined
   const { tools = [], tool_choice = 'auto', parallel_tool_calls: parallel } = body
   const names = new Set<string>()
-  for (const { function: one } of tools) {
-    if (names.has(one.name))
+  for (const { function: definition } of tools) {
+    if (names.has(definition.name))
       throw refusal('invalid_tool', {
         field: 'tools',
-        message: `There are two tools of the name ${one.name}`,
+        message: `There are two tools of the name ${definition.name}`,
       })
-    names.add(one.name)
+    names.add(definition.name)
   }
   const { mode, named, demanded, allowed } = choiceOf(tool_choice)
-  const offered = allowed ? tools.filter((one) => allowed.has(one.function.name)) : tools
+  const offered = allowed ? tools.filter((tool) => allowed.has(tool.function.name)) : tools
   if (named.some((name) => !names.has(name)) || (mode === 'required' && offered.length === 0))
     throw refusal('invalid_input', {
       field: 'tool_choice',

@@ -34,8 +34,8 @@ const sourceOf = (url: string): Pick<SentPart, 'from' | 'mediaType'> | undefined
 
 const expectedUrl = `An https address of up to ${longestUrl} characters, or a data URL in base64, is expected`
 const source = z.string().transform((url, { addIssue }) => {
-  const found = sourceOf(url)
-  if (found) return found
+  const fileSource = sourceOf(url)
+  if (fileSource) return fileSource
   addIssue({ code: 'custom', message: expectedUrl })
   return z.NEVER
 })
@@ -104,19 +104,19 @@ const parts = list(
   ),
 )
   .superRefine((all, { addIssue }) => {
-    if (all.filter((one) => 'part' in one).length > mostInMessage)
+    if (all.filter((item) => 'part' in item).length > mostInMessage)
       addIssue({ code: 'custom', message: `A message has at most ${mostInMessage} files` })
   })
   .transform((all): UserContent => {
-    const said: UserContent = { text: '', parts: [] }
+    const content: UserContent = { text: '', parts: [] }
     let first = true
-    for (const one of all)
-      if ('part' in one) said.parts.push({ ...one.part, at: said.text.length })
+    for (const item of all)
+      if ('part' in item) content.parts.push({ ...item.part, at: content.text.length })
       else {
-        said.text = first ? one.text : `${said.text}\n${one.text}`
+        content.text = first ? item.text : `${content.text}\n${item.text}`
         first = false
       }
-    return said
+    return content
   })
 
 /** Of the parts of one message (docs/contract/limits.md#sizes). */
@@ -127,9 +127,9 @@ export const userContent = within(
   partBounds,
   z.union([z.string().transform((text): UserContent => ({ text, parts: [] })), parts], {
     error: ({ input, errors = [] }) => {
-      const told = Array.isArray(input) ? errors[1]?.[0] : undefined
-      return told
-        ? `${told.path.join('.')}: ${told.message}`
+      const issue = Array.isArray(input) ? errors[1]?.[0] : undefined
+      return issue
+        ? `${issue.path.join('.')}: ${issue.message}`
         : 'A string, or an array of parts is expected'
     },
   }),

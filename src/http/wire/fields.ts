@@ -15,7 +15,7 @@ export const plan = z.enum(planIds).nullable()
 /** A model as a client names it: each chunk of an answer repeats it. */
 export const modelName = z.string().max(1_024)
 
-/** 0.1 + 0.2 has six decimals too: what arithmetic with such numbers adds is less than this. */
+/** Floating-point error is below this: 0.1 + 0.2 has six decimals too. */
 const noise = 1e-9
 
 const hasSixDecimals = (amount: number): boolean => {
@@ -23,7 +23,7 @@ const hasSixDecimals = (amount: number): boolean => {
   return amount === rounded || (rounded !== 0 && Math.abs(amount - rounded) < noise)
 }
 
-/** Credits on the wire have up to six decimals: what has more is refused. */
+/** Credits on the wire have up to six decimals; more are refused. */
 export const credits = (min: number, max: number) =>
   z.number().min(min).max(max).refine(hasSixDecimals, 'Up to six decimals')
 

@@ -1,7 +1,7 @@
 import { Refusal, refusal } from '../../domain/refusal.ts'
 import type { FindTurn, OneTurn } from '../../turns/read/find-turn.ts'
 import { runOfCall } from '../../turns/run/client-calls.ts'
-import type { InputItem, SaidItem } from './response-input.ts'
+import type { InputItem, ResolvedItem } from './response-input.ts'
 import { callsIn, messageRun, progressOf } from './response-object.ts'
 
 /** Each is read from the store; a request that repeats what it was told has no need of them. */
@@ -12,7 +12,7 @@ const mostText = 4_194_304
 const unknown = (id: string) =>
   refusal('response_not_found', { field: 'input', message: `There is no item ${id}` })
 
-const lengthOf = (item: SaidItem): number => {
+const lengthOf = (item: ResolvedItem): number => {
   if (item.type === 'function_call') return item.arguments.length
   const texts = item.type === 'message' ? item.content : []
   return texts.reduce((sum, part) => sum + ('text' in part ? part.text.length : 0), 0)
@@ -21,12 +21,12 @@ const lengthOf = (item: SaidItem): number => {
 type Reference = Extract<InputItem, { type: 'item_reference' }>
 
 /**
- * Puts what was answered in the place of references to it: clients name items of earlier responses in place
- * of repeating them. @throws response_not_found, too_complex
+ * Replaces references by the items that they name: clients may refer to items of earlier responses
+ * instead of repeating them. @throws response_not_found, too_complex
  */
 export const withReferences =
   ({ find }: Pick<FindTurn, 'find'>) =>
-  async (items: readonly InputItem[], who: Omit<OneTurn, 'runId'>): Promise<SaidItem[]> => {
+  async (items: readonly InputItem[], who: Omit<OneTurn, 'runId'>): Promise<ResolvedItem[]> => {
     const references = items.filter(({ type }) => type === 'item_reference')
     if (references.length > most)
       throw refusal('too_complex', {
@@ -34,7 +34,7 @@ export const withReferences =
         message: `input has more than ${most} references to items`,
       })
 
-    const said = async ({ id }: Reference): Promise<SaidItem> => {
+    const resolveItem = async ({ id }: Reference): Promise<ResolvedItem> => {
       const callId = id.replace(/^fc_/, 'call_')
       const runId = messageRun(id) ?? runOfCall(callId)
       const { turn } = await find({ ...who, runId }).catch((error: unknown) => {
@@ -51,21 +51,21 @@ export const withReferences =
       return call
     }
 
-    const resolved: SaidItem[] = []
+    const resolved: ResolvedItem[] = []
     let characters = 0
     for (const item of items) {
       if (item.type !== 'item_reference') {
         resolved.push(item)
         continue
       }
-      const found = await said(item)
-      characters += lengthOf(found)
+      const answer = await resolveItem(item)
+      characters += lengthOf(answer)
       if (characters > mostText)
         throw refusal('payload_too_large', {
           field: 'input',
           message: 'What input refers to is larger than 4 MB together',
         })
-      resolved.push(found)
+      resolved.push(answer)
     }
     return resolved
   }

@@ -5,8 +5,8 @@ import { utf8Of } from '../../support/utf8.ts'
 export const jsonLine = (value: unknown): string => `${JSON.stringify(value)}\n`
 
 /**
- * The same for the answer of a turn, as bytes: sent as a text it is copied twice more, each character in two bytes where
- * one of them is such as `“`. Fastify sends bytes too, but its types ask for a text.
+ * The same for the answer of a turn, as bytes: a string would be copied twice more, in two bytes a
+ * character where one is outside Latin-1. Fastify sends bytes too, but its types want a string.
  */
 export const turnJson = (value: unknown): string =>
   utf8Of((to) => {

@@ -77,7 +77,7 @@ export const never = () => false
 /** OpenAI's parameters that are refused as `unsupported_parameter`. */
 export const unsupportedFields = {
   n: notOffered(z.int().min(1), (n) => n <= 1, 'A turn has one answer'),
-  logprobs: notOffered(z.boolean(), (asked) => !asked, 'Probabilities are not given'),
+  logprobs: notOffered(z.boolean(), (enabled) => !enabled, 'Probabilities are not given'),
   top_logprobs: notOffered(z.int().min(0), (n) => n === 0, 'Probabilities are not given'),
   logit_bias: notOffered(
     z.looseObject({}),

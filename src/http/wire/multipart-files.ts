@@ -62,14 +62,14 @@ export const multipartFiles = async (http: FastifyInstance, spool: Spool) => {
   await http.register(multipart, { limits })
   http.decorateRequest('spooled', undefined)
 
-  const kept = new WeakMap<FastifyRequest, Spooled[]>()
+  const spools = new WeakMap<FastifyRequest, Spooled[]>()
   const cleared = async (request: FastifyRequest): Promise<void> => {
-    for (const { remove } of kept.get(request) ?? []) await remove()
+    for (const { remove } of spools.get(request) ?? []) await remove()
   }
 
   const keep = async (request: FastifyRequest, bytes: AsyncIterable<Uint8Array>) => {
     const file = await spool.keep(bytes)
-    kept.set(request, [...(kept.get(request) ?? []), file])
+    spools.set(request, [...(spools.get(request) ?? []), file])
     return file
   }
 
@@ -141,8 +141,8 @@ export const multipartFiles = async (http: FastifyInstance, spool: Spool) => {
     if (!request.isMultipart()) return
     try {
       const { fields, files } = await read(request)
-      const said = files.map(({ sentAs, hash }) => [sentAs, hash])
-      request.bodyIdentity = Buffer.from(JSON.stringify([fields, said]))
+      const fileHashes = files.map(({ sentAs, hash }) => [sentAs, hash])
+      request.bodyIdentity = Buffer.from(JSON.stringify([fields, fileHashes]))
       request.spooled = files
       request.body = {
         datastore_id: fields.datastore_id,

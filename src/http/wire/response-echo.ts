@@ -60,7 +60,7 @@ export const echoFields = {
 
 const echo = z.object(echoFields)
 
-/** What a response repeats of its request; what that did not set has the defaults. */
+/** The request's fields that a response repeats, with defaults for absent ones. */
 export type ResponseEcho = z.infer<typeof echo>
 
 /** Of a turn that was not asked for as a response. */
@@ -89,10 +89,10 @@ export const defaultEcho: ResponseEcho = {
   truncation: 'auto',
 }
 
-const formatOf = (asked: NonNullable<ResponsesBody['text']>['format']) =>
-  asked?.type === 'json_schema'
-    ? { ...asked, description: asked.description ?? null, strict: asked.strict ?? false }
-    : asked
+const formatOf = (format: NonNullable<ResponsesBody['text']>['format']) =>
+  format?.type === 'json_schema'
+    ? { ...format, description: format.description ?? null, strict: format.strict ?? false }
+    : format
 
 const toolOf = (tool: NonNullable<ResponsesBody['tools']>[number]) => ({
   ...tool,
@@ -145,12 +145,12 @@ export const echoFrom = (json: string | undefined): ResponseEcho =>
     ? defaultEcho
     : ({ ...defaultEcho, ...storedEcho.parse(JSON.parse(json)) } as ResponseEcho)
 
-/** What a response repeats of its request, and how that is kept with the turn. */
-export const echoOf = (body: ResponsesBody): { echo: ResponseEcho; kept: Echo } => {
+/** The request's fields that a response repeats, and their form in the turn's stored events. */
+export const echoOf = (body: ResponsesBody): { echo: ResponseEcho; stored: Echo } => {
   const changes = changesOf(body)
   const { instructions: _, text: __, tools: ___, tool_choice: ____, ...short } = changes
   return {
     echo: { ...defaultEcho, ...changes },
-    kept: { json: JSON.stringify(changes), short: JSON.stringify(short) },
+    stored: { json: JSON.stringify(changes), short: JSON.stringify(short) },
   }
 }

@@ -40,7 +40,7 @@ const notOffered = <Type extends string>(types: readonly Type[], code: string, w
     }),
   })
 
-/** Words for what has the wrong type; what is missing has words of its own. */
+/** The message for a value of the wrong type; a missing value has zod's own message. */
 const expected = (words: string) => ({
   error: ({ input }: { input?: unknown }) =>
     input === undefined ? undefined : `${words} is expected`,
@@ -172,8 +172,8 @@ export const responseInput = z
 export type InputItem = z.infer<typeof item>
 
 /** An item of the conversation; a reference stands for one. */
-export type SaidItem = Exclude<InputItem, { type: 'item_reference' }>
+export type ResolvedItem = Exclude<InputItem, { type: 'item_reference' }>
 
 /** A text or a file of a message of the user, and what anybody else can say. */
 export type UserPart = z.infer<typeof userPart>
-export type SaidPart = UserPart | z.infer<typeof plainPart>
+export type InputPart = UserPart | z.infer<typeof plainPart>

@@ -85,20 +85,20 @@ export type Progress =
  * A turn that waits for a decision is shown as one whose answer was cut off (`awaiting_approval`,
  * `in_doubt`).
  */
-export const progressAt = (ended: Outcome): Progress =>
-  ended.status === 'paused' ? { status: 'completed', done: ended.done } : ended
+export const progressAt = (outcome: Outcome): Progress =>
+  outcome.status === 'paused' ? { status: 'completed', done: outcome.done } : outcome
 
 /** How far a turn is; its end is known once it is stored. */
 export const progressOf = async (turn: LiveTurn): Promise<Progress> => {
-  const ended = await Promise.race([turn.outcome, undefined])
-  if (ended) return progressAt(ended)
+  const outcome = await Promise.race([turn.outcome, undefined])
+  if (outcome) return progressAt(outcome)
   if (turn.beginning) return { status: turn.queued ? 'queued' : 'in_progress' }
   // Its end is stored when it is its turn.
   return { status: turn.isCancelled?.() ? 'cancelled' : 'queued' }
 }
 
-/** A turn as far as a response tells of it. */
-export type Told = { runId: string; sessionId: string; created: number }
+/** The turn that a response belongs to. */
+export type TurnRef = { runId: string; sessionId: string; created: number }
 
 /** Why an answer was cut off. */
 const cuts: Readonly<Record<string, string>> = {
@@ -141,22 +141,24 @@ export const functionCallOf = ({ id, name, arguments: args }: Call): FunctionCal
 })
 
 /** The calls of the client's own tools; keyword tools are not shown. */
-export const callsIn = ({ waits, tool_calls = [] }: TurnDone): FunctionCall[] =>
-  waits ? tool_calls.map(functionCallOf) : []
+export const callsIn = ({ waits: needsResults, tool_calls = [] }: TurnDone): FunctionCall[] =>
+  needsResults ? tool_calls.map(functionCallOf) : []
 
 /**
  * Whether an answer has a message: nothing may have been said beside calls, or until it was
  * cancelled.
  */
-export const hasMessage = (status: 'completed' | 'cancelled', { text, waits }: TurnDone): boolean =>
-  text !== '' || (status === 'completed' && !waits)
+export const hasMessage = (
+  status: 'completed' | 'cancelled',
+  { text, waits: needsResults }: TurnDone,
+): boolean => text !== '' || (status === 'completed' && !needsResults)
 
-type Ended = Pick<
+type ResponseState = Pick<
   ResponseObject,
   'completed_at' | 'status' | 'error' | 'incomplete_details' | 'output' | 'usage'
 >
 
-const nothing: Omit<Ended, 'status'> = {
+const nothing: Omit<ResponseState, 'status'> = {
   completed_at: null,
   error: null,
   incomplete_details: null,
@@ -164,15 +166,15 @@ const nothing: Omit<Ended, 'status'> = {
   usage: null,
 }
 
-const ended = (runId: string, { status, done, at }: WithAnswer): Ended => {
+const finishedState = (runId: string, { status, done, at }: WithAnswer): ResponseState => {
   const cut = status === 'completed' ? cutOf(done) : undefined
-  const whole = status === 'completed' && cut === undefined
-  const message = outputMessageOf(runId, done.text, whole ? 'completed' : 'incomplete')
+  const isComplete = status === 'completed' && cut === undefined
+  const message = outputMessageOf(runId, done.text, isComplete ? 'completed' : 'incomplete')
   const { promptTokens, completionTokens } = done.usage
   return {
     ...nothing,
     status: cut === undefined ? status : 'incomplete',
-    completed_at: whole ? (at ?? null) : null,
+    completed_at: isComplete ? (at ?? null) : null,
     incomplete_details: cut === undefined ? null : { reason: cut },
     output: [...(hasMessage(status, done) ? [message] : []), ...callsIn(done)],
     usage: {
@@ -185,8 +187,8 @@ const ended = (runId: string, { status, done, at }: WithAnswer): Ended => {
   }
 }
 
-const stateOf = (runId: string, progress: Progress): Ended => {
-  if ('done' in progress) return ended(runId, progress)
+const stateOf = (runId: string, progress: Progress): ResponseState => {
+  if ('done' in progress) return finishedState(runId, progress)
   if (!('refusal' in progress)) return { ...nothing, status: progress.status }
   const { refusal } = progress
   const error = { code: refusal.code, message: messageOf(refusal) }
@@ -195,7 +197,7 @@ const stateOf = (runId: string, progress: Progress): Ended => {
 
 /** A turn in OpenAI's shape of a response. */
 export const responseOf = (
-  { runId, sessionId, created }: Told,
+  { runId, sessionId, created }: TurnRef,
   progress: Progress,
   echo: ResponseEcho,
 ): ResponseObject => ({

@@ -6,7 +6,7 @@ import { allowedMode, functionFields, functionName, mostTools, toolsOf } from '.
 import { modelName, orAbsent, sessionId } from './fields.ts'
 import { modelSettingFields, never, notOffered, unsupportedFields } from './model-settings.ts'
 import { bodyOnBehalfOf } from './on-behalf-of.ts'
-import { responseInput, type SaidItem } from './response-input.ts'
+import { type ResolvedItem, responseInput } from './response-input.ts'
 import { chatMessagesOf } from './said-items.ts'
 import type { TurnSent } from './turn-input.ts'
 
@@ -57,7 +57,7 @@ const format = z.discriminatedUnion(
   'type is one of text, json_object, json_schema',
 )
 
-/** Kinds of what OpenAI adds to an answer, of which there is never any here. */
+/** Additions to an answer that OpenAI offers and this server never has. */
 const harmless = [
   'code_interpreter_call.outputs',
   'computer_call_output.output.image_url',
@@ -69,7 +69,7 @@ const harmless = [
 ] as const
 
 const included = z.string().superRefine((kind, { addIssue }) => {
-  if (!harmless.some((one) => one === kind))
+  if (!harmless.some((name) => name === kind))
     addIssue({ code: 'custom', message: `${kind} is not given`, params: unsupported })
 })
 
@@ -150,9 +150,11 @@ export const responsesBody = z.object({
 
 export type ResponsesBody = z.infer<typeof responsesBody>
 
-const chatFormatOf = (asked: z.infer<typeof format> | undefined): TurnSent['response_format'] => {
-  if (asked?.type !== 'json_schema') return asked
-  const { type, ...json_schema } = asked
+const chatFormatOf = (
+  textFormat: z.infer<typeof format> | undefined,
+): TurnSent['response_format'] => {
+  if (textFormat?.type !== 'json_schema') return textFormat
+  const { type, ...json_schema } = textFormat
   return { type, json_schema }
 }
 
@@ -161,21 +163,21 @@ const chatFunction = ({ type, name }: z.infer<typeof functionChoice>) => ({
   function: { name },
 })
 
-const chatChoiceOf = (asked: ResponsesBody['tool_choice']): TurnSent['tool_choice'] => {
-  if (typeof asked !== 'object') return asked
-  if (asked.type === 'function') return chatFunction(asked)
-  const { type, mode, tools } = asked
+const chatChoiceOf = (choice: ResponsesBody['tool_choice']): TurnSent['tool_choice'] => {
+  if (typeof choice !== 'object') return choice
+  if (choice.type === 'function') return chatFunction(choice)
+  const { type, mode, tools } = choice
   return { type, allowed_tools: { mode, tools: tools.map(chatFunction) } }
 }
 
-const told = (text: string): SaidItem => ({
+const systemMessage = (text: string): ResolvedItem => ({
   type: 'message',
   role: 'system',
   content: [{ type: 'input_text', text }],
 })
 
 /** What chat completions would be asked for the same turn. @throws invalid_input */
-export const turnSentOf = (body: ResponsesBody, items: readonly SaidItem[]): TurnSent => {
+export const turnSentOf = (body: ResponsesBody, items: readonly ResolvedItem[]): TurnSent => {
   const { instructions, conversation, previous_response_id } = body
   if (conversation !== undefined && previous_response_id !== undefined)
     throw refusal('invalid_input', {
@@ -183,7 +185,9 @@ export const turnSentOf = (body: ResponsesBody, items: readonly SaidItem[]): Tur
       message: 'Either previous_response_id or conversation is given',
     })
   return {
-    messages: chatMessagesOf(instructions === undefined ? items : [told(instructions), ...items]),
+    messages: chatMessagesOf(
+      instructions === undefined ? items : [systemMessage(instructions), ...items],
+    ),
     model: body.model,
     session_id: typeof conversation === 'object' ? conversation.id : conversation,
     session_hidden: body.session_hidden,

@@ -11,7 +11,7 @@ import { type ChatBody, conversationOf } from './chat.ts'
 import { type ClientToolsSent, offeredKeywords, offeredTools } from './client-tools.ts'
 import { type ModelSettingsSent, modelSettingsOf } from './model-settings.ts'
 
-/** The fields of chat completions and responses that begin a turn, as chat completions name them. */
+/** The fields of a request that begin a turn, with the names of chat completions. */
 export type TurnSent = Pick<ChatBody, 'messages'> &
   Partial<
     ModelSettingsSent &

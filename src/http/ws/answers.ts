@@ -28,10 +28,10 @@ export type Upload = (
  */
 export const sendTurn = async (
   connection: SocketConnection,
-  begun: LiveTurn,
+  liveTurn: LiveTurn,
   about: About,
 ): Promise<void> => {
-  const turn = await begun.started
+  const turn = await liveTurn.started
   for await (const items of turn.log.follow(0, connection.gone))
     for (const item of items) {
       const frame = stepFrame(item, about)
@@ -40,9 +40,9 @@ export const sendTurn = async (
       if (connection.gone.aborted) return
     }
   if (connection.gone.aborted) return
-  const ended = await turn.outcome
-  if (!isAnswered(ended)) throw refusalOf(ended)
-  connection.send(completeFrame(ended.done, about))
+  const outcome = await turn.outcome
+  if (!isAnswered(outcome)) throw refusalOf(outcome)
+  connection.send(completeFrame(outcome.done, about))
 }
 
 export const sendUpload = async (

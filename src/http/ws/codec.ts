@@ -33,9 +33,9 @@ export const fieldsOf = <Schema extends z.ZodType>(
   schema: Schema,
   frame: unknown,
 ): z.infer<Schema> => {
-  const found = schema.safeParse(frame)
-  if (!found.success) throw new InvalidRequest('body', issuesOf(schema, frame, found))
-  return found.data
+  const result = schema.safeParse(frame)
+  if (!result.success) throw new InvalidRequest('body', issuesOf(schema, frame, result))
+  return result.data
 }
 
 const parsed = (text: string): unknown => {
@@ -76,9 +76,9 @@ export const stepFrame = (item: TurnItem, about: About): string | undefined => {
     const { from_agent: from, to_agent: to, timestamp } = item
     return encode('agent_routing', { from, to, timestamp }, about)
   }
-  const shown = lifecycleOf(item)
-  if (!shown) return undefined
-  const { event: type, ...fields } = shown
+  const lifecycle = lifecycleOf(item)
+  if (!lifecycle) return undefined
+  const { event: type, ...fields } = lifecycle
   return JSON.stringify({ type, ...fields, ...about })
 }
 

@@ -35,7 +35,7 @@ const tryLater = 1013
  * client, which is dropped when it reads nothing for too long.
  */
 export const connectionOver = (socket: WebSocket, within: SocketTimes): SocketConnection => {
-  const gone = new AbortController()
+  const disconnect = new AbortController()
   const waiting = new Set<() => void>()
   let patience: NodeJS.Timeout | undefined
 
@@ -47,33 +47,33 @@ export const connectionOver = (socket: WebSocket, within: SocketTimes): SocketCo
   }
   const isFull = () => socket.bufferedAmount > roomBytes
   const close = (code: number, reason: string) => {
-    gone.abort()
+    disconnect.abort()
     wake()
     socket.close(code, reason)
     const last = setTimeout(() => socket.terminate(), within.close)
     socket.once('close', () => clearTimeout(last))
   }
-  const written = () => {
+  const onWritten = () => {
     patience?.refresh()
     if (!isFull()) wake()
   }
 
   socket.once('close', () => {
-    gone.abort()
+    disconnect.abort()
     wake()
   })
 
   return {
     send(frame) {
-      if (!gone.signal.aborted) socket.send(frame, written)
+      if (!disconnect.signal.aborted) socket.send(frame, onWritten)
     },
     room() {
-      if (gone.signal.aborted || !isFull()) return undefined
+      if (disconnect.signal.aborted || !isFull()) return undefined
       patience ??= setTimeout(close, within.unread, tryLater, 'What was sent is not read')
       return new Promise((resolve) => waiting.add(resolve))
     },
     close,
-    gone: gone.signal,
+    gone: disconnect.signal,
   }
 }
 
@@ -94,13 +94,13 @@ export const boundStranger = (
   stranger: { most: number; isKnown(): boolean },
 ): void => {
   let bytes = 0
-  const whole = () => {
+  const onFrame = () => {
     bytes = 0
   }
   const stop = () => {
     bytes = 0
     raw.off('data', count)
-    for (const sign of frameSigns) socket.off(sign, whole)
+    for (const sign of frameSigns) socket.off(sign, onFrame)
   }
   const look = () => {
     if (stranger.isKnown()) return stop()
@@ -115,7 +115,7 @@ export const boundStranger = (
     setImmediate(look)
   }
   raw.on('data', count)
-  for (const sign of frameSigns) socket.on(sign, whole)
+  for (const sign of frameSigns) socket.on(sign, onFrame)
 }
 
 /** Pings at every beat; a client that has sent nothing since the last ping is disconnected. */

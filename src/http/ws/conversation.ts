@@ -21,16 +21,15 @@ export type ConversationUses = RequestUses &
 /** The credentials that a client connected with, and the access found for them. */
 type Opening = { credentials: RequestCredentials; access: Access | undefined }
 
-/** Close codes: no key, or an invalid one; a key that lost scopes (4000 to 4999 are for applications). */
+/** Close codes: no valid key; a key that lost scopes. Applications may use 4000 to 4999. */
 const unauthorized = 4401
 const narrowed = 4403
 const ofTheKey: ReadonlySet<string> = new Set(['invalid_api_key', 'organization_access_denied'])
 
 /**
- * One client's conversation. Frames are taken one after the other, and their turns and uploads are
- * answered concurrently. The key is looked up for every frame that needs one, and watched meanwhile.
- * An invalid key ends the connection, and so does one that loses scopes; any other refusal is an
- * error frame.
+ * One client's conversation. Frames are handled in order; their turns and uploads run concurrently.
+ * The key is checked for every frame that needs one, and watched in between. A key that is invalid
+ * or loses scopes ends the connection; any other refusal is an error frame.
  */
 export const conversation = (
   uses: ConversationUses,
@@ -40,14 +39,14 @@ export const conversation = (
   const { findAccess, watchAccess, log } = uses
   let { credentials, access: last } = opening
   let unwatch: () => void = () => undefined
-  let taken: Promise<void> = Promise.resolve()
+  let lastFrame: Promise<void> = Promise.resolve()
 
   const refuse = (error: unknown, about: About, frame?: unknown): void => {
-    const told = refusalOf(error, 'chat') ?? refusal('internal_error')
-    if (told.code === 'internal_error') log.error({ err: error }, 'a frame failed')
-    connection.send(errorFrame(told, about))
-    noteRefusedFrame(uses, told, last, frame)
-    if (ofTheKey.has(told.code)) connection.close(unauthorized, 'The API key is not valid')
+    const problem = refusalOf(error, 'chat') ?? refusal('internal_error')
+    if (problem.code === 'internal_error') log.error({ err: error }, 'a frame failed')
+    connection.send(errorFrame(problem, about))
+    noteRefusedFrame(uses, problem, last, frame)
+    if (ofTheKey.has(problem.code)) connection.close(unauthorized, 'The API key is not valid')
   }
 
   const access = async (): Promise<Access> => {
@@ -79,7 +78,7 @@ export const conversation = (
     welcome(access, about)
   }
 
-  const asked = requests(uses, { connection, access, refuse })
+  const clientRequests = requests(uses, { connection, access, refuse })
 
   const handlers: Record<IncomingType, (frame: unknown, about: About) => Promise<void>> = {
     async auth(frame, about) {
@@ -88,9 +87,9 @@ export const conversation = (
       credentials = { apiKey, organizationId }
       admitted(await access(), about)
     },
-    message: asked.message,
-    cancel: asked.cancel,
-    file: asked.file,
+    message: clientRequests.message,
+    cancel: clientRequests.cancel,
+    file: clientRequests.file,
     ping: async (_frame, about) => connection.send(encode('pong', {}, about)),
   }
 
@@ -112,8 +111,8 @@ export const conversation = (
   return {
     /** Takes a frame, in order. Undefined: it was not text. Never rejects. */
     take(text: string | undefined): Promise<void> {
-      taken = taken.then(() => (connection.gone.aborted ? undefined : handle(text)))
-      return taken
+      lastFrame = lastFrame.then(() => (connection.gone.aborted ? undefined : handle(text)))
+      return lastFrame
     },
     /** The key that was used last, for the log. */
     get speaker() {
@@ -131,11 +130,11 @@ export const conversation = (
     },
     /** Refuses further messages; resolves when the turns that were begun here have ended. */
     async stop(): Promise<void> {
-      asked.stop()
-      await taken
-      await asked.ended()
+      clientRequests.stop()
+      await lastFrame
+      await clientRequests.ended()
     },
     /** Resolves when everything has been answered. */
-    answered: asked.answered,
+    answered: clientRequests.answered,
   }
 }

@@ -33,7 +33,7 @@ type Channel = {
 }
 
 /** A request that has begun; `answer` settles when it is answered. */
-type Begun = { about: About; answer: Promise<void> }
+type StartedRequest = { about: About; answer: Promise<void> }
 
 /**
  * A client's requests on its connection. A message or file passes the checks of a request over
@@ -62,34 +62,34 @@ export const requests = (uses: RequestUses, { connection, access, refuse }: Chan
   const request = async (
     name: string,
     scopes: readonly string[],
-    begin: (asker: Asker) => Promise<Begun>,
+    start: (asker: Asker) => Promise<StartedRequest>,
   ): Promise<void> => {
-    const found = await access()
-    const admitted = admit(found)
-    const { call, span } = traced(name, rootCall(found, clock.id(), clock.now()))
-    const ended = (error?: unknown) =>
+    const granted = await access()
+    const admitted = admit(granted)
+    const { call, span } = traced(name, rootCall(granted, clock.id(), clock.now()))
+    const endSpan = (error?: unknown) =>
       span?.end({}, error instanceof Refusal ? error.code : undefined)
     try {
       if (admitted?.refusal) throw admitted.refusal
-      counted(found)
-      requireScopes(found, scopes)
+      counted(granted)
+      requireScopes(granted, scopes)
       if (stopping) throw refusal('service_unavailable')
-      const { about, answer } = await begin({ access: found, call })
-      const answered = answer
+      const { about, answer } = await start({ access: granted, call })
+      const settled = answer
         .then(
-          () => ended(),
+          () => endSpan(),
           (error: unknown) => {
-            ended(error)
+            endSpan(error)
             refuse(error, about)
           },
         )
         .finally(() => {
-          answers.delete(answered)
+          answers.delete(settled)
           admitted?.leave()
         })
-      answers.add(answered)
+      answers.add(settled)
     } catch (error) {
-      ended(error)
+      endSpan(error)
       admitted?.leave()
       throw error
     }

@@ -24,9 +24,9 @@ const headOf = ({ method, url, httpVersion, rawHeaders }: IncomingMessage): stri
 export const upgradesAt = (path: string, http: Server): Server => {
   const ours = createServer()
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, rest: Buffer) => {
-    const [asked] = request.url?.split('?', 1) ?? []
+    const [pathname] = request.url?.split('?', 1) ?? []
     const isOurs = request.headers.upgrade?.toLowerCase() === 'websocket'
-    if (isOurs && (asked === path || asked === `${path}/`)) {
+    if (isOurs && (pathname === path || pathname === `${path}/`)) {
       ours.emit('upgrade', request, socket, rest)
       return
     }

@@ -71,9 +71,9 @@ export const socketUpload =
     async function* statuses() {
       let last = ''
       for (let n = 0; n < mostLooks; n++) {
-        const found = await look()
-        if (!found) return
-        const { upload_id, filename, datastore_id, status, error_message } = found
+        const state = await look()
+        if (!state) return
+        const { upload_id, filename, datastore_id, status, error_message } = state
         if (status !== last) yield { upload_id, filename, datastore_id, status, error_message }
         if (status === 'completed' || status === 'failed') return
         last = status
