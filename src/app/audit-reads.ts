@@ -118,34 +118,34 @@ export const auditReads = (uses: Uses) => {
 
   return {
     answers: {
-      async events(asked: EventsQuery & { limit: number }) {
+      async events(query: EventsQuery & { limit: number }) {
         await indexFolded()
-        return listing.page(asked)
+        return listing.page(query)
       },
-      async state({ organizationId, view, moment, after, limit }: Of<AskedState>) {
+      async state({ organizationId, view, moment, after, limit }: Of<StateQuery>) {
         await indexFolded()
         const { position, total, page, named } = await stating(organizationId, view, moment)
         return { position, total, ...(await page(after, limit)), ...named }
       },
-      async changes(asked: ChangesQuery) {
+      async changes(query: ChangesQuery) {
         await indexFolded()
-        return changing(asked)
+        return changing(query)
       },
-      async usage(asked: UsageQuery) {
+      async usage(query: UsageQuery) {
         await folded(usage.name)
-        return summing(asked)
+        return summing(query)
       },
       async checkpoint({ organizationId }: Of<unknown>) {
         await treeFolded(organizationId)
         return checkpoint(organizationId)
       },
-      async tile({ organizationId, level, tile: asked }: Of<{ level: number; tile: Tile }>) {
+      async tile({ organizationId, level, tile: coordinates }: Of<{ level: number; tile: Tile }>) {
         await treeFolded(organizationId)
-        return tile(organizationId, level, asked)
+        return tile(organizationId, level, coordinates)
       },
-      async entries({ organizationId, tile: asked }: Of<{ tile: Tile }>) {
+      async entries({ organizationId, tile: coordinates }: Of<{ tile: Tile }>) {
         await treeFolded(organizationId)
-        return entries(organizationId, asked)
+        return entries(organizationId, coordinates)
       },
       async inclusion({
         organizationId,
@@ -165,11 +165,11 @@ export const auditReads = (uses: Uses) => {
       },
     },
     streams: {
-      async eventLines(asked: EventsQuery & { limit?: number | undefined }) {
+      async eventLines(query: EventsQuery & { limit?: number | undefined }) {
         await indexFolded()
-        return { head: undefined, parts: linesOf(listing.all(asked)) }
+        return { head: undefined, parts: linesOf(listing.all(query)) }
       },
-      async stateLines({ organizationId, view, moment, after, limit }: Of<AskedState>) {
+      async stateLines({ organizationId, view, moment, after, limit }: Of<StateQuery>) {
         await indexFolded()
         const { position, after: following } = await stating(organizationId, view, moment)
         return { head: { position }, parts: linesOf(following(after, limit)) }
@@ -182,19 +182,19 @@ export const auditReads = (uses: Uses) => {
         await treeFolded(organizationId)
         return { head: undefined, parts: await exporting(organizationId, from, to) }
       },
-      async snapshot(asked: Parameters<typeof feeding.snapshot>[0]) {
+      async snapshot(query: Parameters<typeof feeding.snapshot>[0]) {
         await indexFolded()
-        const parts: AsyncIterable<FeedBatch> = feeding.snapshot(asked)
+        const parts: AsyncIterable<FeedBatch> = feeding.snapshot(query)
         return { head: undefined, parts }
       },
-      async touched(asked: Parameters<typeof feeding.touched>[0]) {
+      async touched(query: Parameters<typeof feeding.touched>[0]) {
         await indexFolded()
-        return { head: undefined, parts: feeding.touched(asked) }
+        return { head: undefined, parts: feeding.touched(query) }
       },
     },
   }
 }
 
-type AskedState = Page & { view: string; moment: Moment }
+type StateQuery = Page & { view: string; moment: Moment }
 
 export type AuditReads = ReturnType<typeof auditReads>

@@ -46,11 +46,11 @@ export const auditPart = (uses: Uses) => {
     at: projecting.at,
     waitForPosition: projecting.waitForPosition,
     history: {
-      async *snapshot(asked) {
-        yield* (await streams.snapshot(asked)).parts
+      async *snapshot(query) {
+        yield* (await streams.snapshot(query)).parts
       },
-      async *touched(asked) {
-        yield* (await streams.touched(asked)).parts
+      async *touched(query) {
+        yield* (await streams.touched(query)).parts
       },
     },
     head: events.head,
@@ -61,13 +61,13 @@ export const auditPart = (uses: Uses) => {
   })
   const listEvents = {
     page: answers.events,
-    lines: async (asked: Parameters<typeof streams.eventLines>[0]) =>
-      (await streams.eventLines(asked)).parts,
+    lines: async (query: Parameters<typeof streams.eventLines>[0]) =>
+      (await streams.eventLines(query)).parts,
   }
   const getState = {
     page: answers.state,
-    async lines(asked: Parameters<typeof streams.stateLines>[0]) {
-      const { head, parts } = await streams.stateLines(asked)
+    async lines(query: Parameters<typeof streams.stateLines>[0]) {
+      const { head, parts } = await streams.stateLines(query)
       return { ...head, lines: parts }
     },
   }

@@ -115,7 +115,7 @@ export const contentPart = (uses: Uses) => {
     pollMs: limits.pollMs,
     maxBytes: limits.maxBytes,
   })
-  const shown = { contents, open: vault.open }
+  const contentReads = { contents, open: vault.open }
   return {
     /** How many contents wait or are generated. */
     queued: worker.length,
@@ -137,8 +137,8 @@ export const contentPart = (uses: Uses) => {
     /** Under /api/external. */
     routes: [
       contentRoutes({
-        listContents: listContents(shown),
-        getContent: getContent(shown),
+        listContents: listContents(contentReads),
+        getContent: getContent(contentReads),
         retryContent: uses.routeCommands.retryContent,
         requireSubscription: uses.requireSubscription,
         storage: uses.storage,

@@ -95,11 +95,11 @@ export const seedDemo = async (uses: Uses) => {
   const call = callAt(clock.now())
   const keyId = idFor(clock, call, 'key')
   const organizationId = idFor(clock, call, 'organization')
-  const begun = await load(emailStream(hashEmail(owner.email)))
-  if (!begun.state.userId && !(await isEmptyStore())) return undefined
+  const ownerAccount = await load(emailStream(hashEmail(owner.email)))
+  if (!ownerAccount.state.userId && !(await isEmptyStore())) return undefined
   const inside = { ...call, organizationId }
-  const made = await load(organizationKeyStream(organizationId, keyId))
-  if (made.state.status !== 'none') return undefined
+  const apiKey = await load(organizationKeyStream(organizationId, keyId))
+  if (apiKey.state.status !== 'none') return undefined
 
   const team = agents.map((agent) => ({ ...agent, agentId: idFor(clock, call, agent.name) }))
   const { orchestratorAgentId } = await createOrganization(

@@ -46,9 +46,9 @@ export const laterHere = async (uses: Uses): Promise<Later> => {
     ...(sharedViews ? { lease } : {}),
   })
   await own.start()
-  const waitForPosition: Projecting['waitForPosition'] = (position, ...asked) => {
+  const waitForPosition: Projecting['waitForPosition'] = (position, ...rest) => {
     hurry(position)
-    return own.waitForPosition(position, ...asked)
+    return own.waitForPosition(position, ...rest)
   }
   const projecting: Projecting = {
     ...own,

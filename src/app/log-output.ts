@@ -19,8 +19,8 @@ const unblocked = (fd: number): Socket | undefined => {
 }
 
 /**
- * A terminal, opened once more so that writes to it fail where they would wait: one that was stopped (Ctrl-S)
- * would keep the process from ending. Where the system cannot, the same descriptor.
+ * The terminal, reopened so that writes fail instead of blocking: a stopped terminal (Ctrl-S) would
+ * keep the process from ending. Where the system cannot, the same descriptor.
  */
 const ownTerminal = (fd: number): number => {
   const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants
@@ -66,7 +66,7 @@ export const logOutput = ({ fd: given = 1, most = mostWaiting }: Options = {}) =
   }
 
   const send = (bytes: Buffer): void => {
-    write(fd, bytes, 0, bytes.length, null, (error, written) => {
+    write(fd, bytes, 0, bytes.length, null, (error, bytesWritten) => {
       if (error?.code === 'EAGAIN') {
         setTimeout(send, retryMs, bytes).unref()
         return
@@ -75,7 +75,7 @@ export const logOutput = ({ fd: given = 1, most = mostWaiting }: Options = {}) =
         dropped += linesIn(bytes) - (bytes[0] === lineEnd ? 1 : 0)
         torn = true
         idle()
-      } else if (written < bytes.length) send(bytes.subarray(written))
+      } else if (bytesWritten < bytes.length) send(bytes.subarray(bytesWritten))
       else idle()
     })
   }

@@ -12,8 +12,8 @@ export class MasterKeyDamaged extends Error {
 const pathIn = (folder: string): string => join(folder, 'master.key')
 
 /**
- * Writes a key beside its place and puts it there when it is on disk whole, so that a full disk or a
- * crash leaves no half key.
+ * Writes a key to a temporary file and moves it into place once it is on disk, so that a full disk
+ * or a crash leaves no partial key.
  */
 const storeKey = async (
   folder: string,

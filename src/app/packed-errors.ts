@@ -4,7 +4,7 @@ import { Refusal } from '../domain/refusal.ts'
 import type { RefusalCode } from '../domain/refusal-words.ts'
 import { StoreDamaged, StoreUnavailable, UnreadableEvent } from '../ports/event-store.ts'
 
-/** An error that goes from one thread to another: what is answered to it stays the same. */
+/** An error between threads, with all that determines its answer. */
 export type PackedError =
   | { kind: 'refusal'; code: RefusalCode; facts: Facts }
   | { kind: 'unavailable'; message: string }

@@ -35,20 +35,20 @@ const tables: ReadonlyMap<string, (typeof eventsByCategory)[keyof typeof eventsB
   new Map(Object.entries(eventsByCategory))
 const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'))
 
-type Found = Pick<UnreadableEventView, 'position' | 'stream' | 'type'>
+type EventRef = Pick<UnreadableEventView, 'position' | 'stream' | 'type'>
 
 /** Whether a read model has something of an event; trees and indexes are of its stored form. */
 const foldsIn =
-  ({ stream, type }: Found) =>
+  ({ stream, type }: EventRef) =>
   (projection: AnyProjection): boolean =>
     'stored' in projection
       ? Object.hasOwn(projection.stored.events ?? {}, type)
       : projection.categories.includes(categoryOf(stream))
 
 /**
- * Rebuilds the read models that were folded without an event which this release can read, or with data
- * that it repairs: an installation with unreadable events is well after the upgrade. Work of the node
- * that projects; it goes on until it is done, or the server stops.
+ * Rebuilds read models that were folded without an event which this release can read, or with data
+ * that it repairs: an upgrade heals an installation with unreadable events. Runs on the projecting
+ * node until it is done, or the server stops.
  */
 export const readModelRepair = (uses: Uses) => {
   const { store, projections, unreadableEvents, checkpoint, snapshots, projecting, log } = uses
@@ -72,33 +72,35 @@ export const readModelRepair = (uses: Uses) => {
   }
 
   /** Those that were set aside and can be read by now. */
-  const readableNow = async (): Promise<Found[]> => {
+  const readableNow = async (): Promise<EventRef[]> => {
     async function* positions() {
       for await (const some of listed('unreadable')) yield some.map(({ position }) => position)
     }
-    const found: Found[] = []
+    const readable: EventRef[] = []
     for await (const events of store.at(positions()))
       for (const event of events) {
         const table = tables.get(categoryOf(event.stream))
-        if (table && faultOf(table, event) === undefined) found.push(event)
+        if (table && faultOf(table, event) === undefined) readable.push(event)
       }
-    return found
+    return readable
   }
 
-  const isFolded = ({ name }: AnyProjection, { position }: Found): boolean =>
+  const isFolded = ({ name }: AnyProjection, { position }: EventRef): boolean =>
     position <= (folded?.get(name) ?? START)
 
-  /** The names of the read models that are to be rebuilt; the list of unreadable events comes last. */
+  /** The names of the read models to rebuild; the list of unreadable events comes last. */
   const concerned = async (): Promise<string[]> => {
     const names = new Set<string>()
     const readable = await readableNow()
     for (const event of readable)
-      for (const one of projections) if (foldsIn(event)(one)) names.add(one.name)
+      for (const projection of projections)
+        if (foldsIn(event)(projection)) names.add(projection.name)
     if (folded)
       for await (const some of listed('repaired'))
         for (const event of some)
-          for (const one of projections)
-            if (foldsIn(event)(one) && isFolded(one, event)) names.add(one.name)
+          for (const projection of projections)
+            if (foldsIn(event)(projection) && isFolded(projection, event))
+              names.add(projection.name)
     return readable.length > 0 ? [...names, aside] : [...names]
   }
 

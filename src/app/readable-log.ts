@@ -22,7 +22,9 @@ const [warning, error] = [40, 50]
 
 /** What a client sent must not steer the terminal. */
 const harmless = (text: string): string =>
-  text.replace(/\p{Cc}/gu, (found) => (found === '\n' || found === '\t' ? found : '?'))
+  text.replace(/\p{Cc}/gu, (character) =>
+    character === '\n' || character === '\t' ? character : '?',
+  )
 
 const parsed = (text: string): unknown => {
   try {
@@ -32,16 +34,16 @@ const parsed = (text: string): unknown => {
   }
 }
 
-const shown = (value: unknown): string =>
+const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value)
 
 const fieldsOf = (fields: object): string =>
   Object.entries(fields)
-    .map(([name, value]) => `${name}=${shown(value)}`)
+    .map(([name, value]) => `${name}=${textOf(value)}`)
     .join(' ')
 
 /** What happened, and its fields. */
-const told = (msg: string, fields: object): [string, string] => {
+const summaryOf = (msg: string, fields: object): [string, string] => {
   const { data } = msg === 'request' ? request.safeParse(fields) : { data: undefined }
   if (!data) return [msg, fieldsOf(fields)]
   const { method, route, status, ms, reqId: _, ...others } = data
@@ -49,14 +51,14 @@ const told = (msg: string, fields: object): [string, string] => {
 }
 
 /**
- * A line of the log (JSON, as pino writes it) as people read it: the time of day, what happened, its fields.
- * Warnings and errors have a colour. Other texts stay as they are.
+ * A line of the log (pino's JSON) for people: the time of day, the message, its fields. Warnings and
+ * errors have a colour. Other texts stay as they are.
  */
 export const readableLog = (text: string): string => {
   const { data } = line.safeParse(parsed(text))
   if (!data) return text
   const { level, time, msg, err, ...fields } = data
-  const [what, more] = told(msg, fields).map(harmless)
+  const [what, more] = summaryOf(msg, fields).map(harmless)
   const colour = level >= error ? red : level >= warning ? yellow : ''
   const stack = err ? `\n${harmless(err.stack)}` : ''
   const at = new Date(time).toTimeString().slice(0, 8)

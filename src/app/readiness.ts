@@ -43,26 +43,26 @@ type Uses = {
 }
 
 /** A check, and what the store answered if it did. */
-type Answered<Answer> = { check: Check; answer?: Answer }
+type ProbeResult<Answer> = { check: Check; answer?: Answer }
 
 /**
  * Whether an answer comes in time. Of an error only its name is shown; its message is for the log.
  */
-const answered = async <Answer>(
-  asking: () => Promise<Answer>,
+const probe = async <Answer>(
+  query: () => Promise<Answer>,
   patienceMs: number,
-): Promise<Answered<Answer>> => {
-  const { promise: late, resolve } = deferred<Answered<Answer>>()
+): Promise<ProbeResult<Answer>> => {
+  const { promise: late, resolve } = deferred<ProbeResult<Answer>>()
   const timer = setTimeout(resolve, patienceMs, {
     check: { ok: false, detail: 'no answer in time' },
   })
-  const asked = asking().then(
+  const response = query().then(
     (answer) => ({ check: { ok: true }, answer }),
     (error: Error) => ({ check: { ok: false, detail: error.name } }),
   )
-  const found = await Promise.race([asked, late])
+  const result = await Promise.race([response, late])
   clearTimeout(timer)
-  return found
+  return result
 }
 
 type Watched = Required<Pick<Uses, 'events' | 'now' | 'stillMs'>> & { folding: Folding }
@@ -150,10 +150,10 @@ const eachProgressOf = ({ events, now, stillMs, folding }: Watched) => {
       const { amount, unit } = events.distance(earliest(head, ...names.map(folding.at)), head)
       const detail = `lag ${amount} ${unit}`
       if (still.length === 0) return { ok: true, detail }
-      const said = still.map(
+      const reasons = still.map(
         ([name, ms]) => `${name} has not moved for ${Math.floor(ms / 1_000)} s`,
       )
-      return { ok: false, detail: `${said.join(', ')}, ${detail}` }
+      return { ok: false, detail: `${reasons.join(', ')}, ${detail}` }
     },
   }
 }
@@ -177,13 +177,13 @@ export const openReadiness = (uses: Uses) => {
     events.head().then(look, () => undefined)
   }, lookMs).unref()
 
-  const eventStore = async (): Promise<Answered<Position>> => {
+  const eventStore = async (): Promise<ProbeResult<Position>> => {
     const since = failingSince()
     if (since) {
       const detail = `nothing could be appended since ${since.toISOString()}`
       return { check: { ok: false, detail } }
     }
-    return answered(() => events.head(), patienceMs)
+    return probe(() => events.head(), patienceMs)
   }
 
   return {
@@ -191,8 +191,8 @@ export const openReadiness = (uses: Uses) => {
       const [{ name: any } = { name: '' }] = uses.prompt.state()
       const [store, { check: read_models }, { answer: aside }] = await Promise.all([
         eventStore(),
-        answered(() => views.checkpoint(any), patienceMs),
-        answered(async () => uses.unreadable?.(mostNamed), patienceMs),
+        probe(() => views.checkpoint(any), patienceMs),
+        probe(async () => uses.unreadable?.(mostNamed), patienceMs),
       ])
       const checks = {
         event_store: store.check,

@@ -22,7 +22,7 @@ const answering = (model: string): string =>
     ? `${model} answers: its answers are canned. Set LLM_BASE_URL and LLM_MODEL to connect a model`
     : `${model} answers`
 
-/** Exports to paste, and commands that use them: a request, a streamed request, the recorded events. */
+/** Exports to paste, and commands that use them: two requests, one streamed, and the events. */
 const welcome = (
   url: string,
   model: string,
@@ -105,8 +105,8 @@ const backlog = 4_096
 const opened = async ({ http, demo, recover }: App, config: Config) => {
   await recover()
   const url = await http.listen({ host: config.HOST, port: config.PORT, backlog })
-  const made = config.DEMO ? await demo() : undefined
-  return { url, made }
+  const credentials = config.DEMO ? await demo() : undefined
+  return { url, credentials }
 }
 
 /** Runs the server until a signal ends the process; resolves when it is ready. */
@@ -137,12 +137,12 @@ const running = async (config: Config, out: ReturnType<typeof logTo>): Promise<v
   for (const name of ['SIGTERM', 'SIGINT'])
     process.on(name, (signal: string) => endProcess(0, { signal }))
   try {
-    const { url, made } = await opened(opening, config)
+    const { url, credentials } = await opened(opening, config)
     await jobs.start()
     const { defaultModel } = opening
     log.info({ model: defaultModel }, answering(defaultModel))
     log.info({ url }, 'ready')
-    if (made) output.write(welcome(config.PUBLIC_URL ?? url, defaultModel, made))
+    if (credentials) output.write(welcome(config.PUBLIC_URL ?? url, defaultModel, credentials))
   } catch (error) {
     await stop()
     throw error
@@ -159,7 +159,7 @@ export const serve = async (env: Environment): Promise<void> => {
   const config = configFrom(env)
   const out = logTo(config.LOG_LEVEL)
   const { log, output, exit } = out
-  // Standard output has log lines only: what libraries print goes to standard error.
+  // Standard output has log lines only: console output of libraries goes to standard error.
   globalThis.console = new Console(process.stderr)
   process.on('uncaughtException', (err) => {
     log.fatal({ err }, 'uncaught exception')

@@ -61,7 +61,7 @@ type Where = Pick<Config, 'DATA_DIR' | 'EVENTSTORE_URL' | 'MONGODB_URL'> &
 type Options = StoreWait & {
   /** Positions that the embedded log leaves out before each append, for tests. */
   positionGap?: number
-  /** Told of a damaged page of the embedded log that is found after it was opened. */
+  /** Called when a damaged page of the embedded log is found after opening. */
   onDamaged?(error: StoreDamaged): void
   /** Where all is embedded, another process opens the views that are folded later. */
   laterApart?: boolean

@@ -71,10 +71,10 @@ const copyLog = async ({ log, to, counts, progress, signal }: Copying) => {
 }
 
 const masterKeysIn = async (log: StoredLog): Promise<string> => {
-  const found: string[] = []
+  const keys: string[] = []
   for await (const rows of log.rows('installation'))
-    for (const { value } of rows) found.push(value.toString('base64'))
-  return found.join()
+    for (const { value } of rows) keys.push(value.toString('base64'))
+  return keys.join()
 }
 
 /**
@@ -144,7 +144,7 @@ const copyBlobs = async (copying: Copying, folder: string): Promise<ReadonlySet<
 const missingFiles = (log: StoredLog, named: Iterable<NamedFile>, copied: ReadonlySet<string>) =>
   [...named]
     .filter(({ name, key }) => !copied.has(name) && !log.isDestroyed(key))
-    .toSorted((one, other) => one.position - other.position)
+    .toSorted((a, b) => a.position - b.position)
 
 export type Backup = Counts & {
   position: Position
@@ -171,9 +171,9 @@ type Options = {
 export const backUp = ({ dataDir, file, now, ...options }: Options): Promise<Backup> => {
   const { room = unlimited, progress = () => undefined } = options
   const { signal = new AbortController().signal } = options
-  return makeFile(file, (made) =>
+  return makeFile(file, (handle) =>
     withLog(dataDir, async (log) => {
-      const to = backupWriter(made, room)
+      const to = backupWriter(handle, room)
       const counts = noCounts()
       const copying = { log, to, counts, progress, signal }
       to.add({ kind: 'begin', created_at: isoTime(now) })

@@ -109,7 +109,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Reads a file from its begin, in pieces: memory grows with what it has, not with what it claims. */
+/** Reads a file in pieces: memory grows with its content, not with the lengths that it claims. */
 const bytesIn = (file: FileHandle) => {
   let rest: Buffer = nothing
   let read = 0
@@ -118,13 +118,13 @@ const bytesIn = (file: FileHandle) => {
     /** The next bytes; fewer only where the file ends. */
     async take(length: number): Promise<Buffer> {
       const pieces = [rest]
-      let found = rest.length
-      while (found < length) {
+      let available = rest.length
+      while (available < length) {
         const piece = Buffer.alloc(partBytes)
         const { bytesRead } = await file.read(piece, 0, partBytes)
         if (bytesRead === 0) break
         pieces.push(piece.subarray(0, bytesRead))
-        found += bytesRead
+        available += bytesRead
         read += bytesRead
       }
       const all = pieces.length > 1 ? Buffer.concat(pieces) : rest
@@ -172,10 +172,10 @@ export const backupReader = async (file: FileHandle, path: string) => {
     isSought = (_: Frame<K>): boolean => true,
   ): Promise<Frame<K> | undefined> => {
     next ??= await frame()
-    const found = next as Frame<K>
-    if (next.kind !== kind || !isSought(found)) return undefined
+    const candidate = next as Frame<K>
+    if (next.kind !== kind || !isSought(candidate)) return undefined
     next = undefined
-    return found
+    return candidate
   }
 
   return {
@@ -187,16 +187,16 @@ export const backupReader = async (file: FileHandle, path: string) => {
     find,
     /** @throws StoreDamaged where the next frame is of another kind */
     async take<K extends Kind>(kind: K): Promise<Frame<K>> {
-      const found = await find(kind)
-      if (found) return found
+      const result = await find(kind)
+      if (result) return result
       throw damaged(`where its ${kind} should be, it has ${next?.kind}`)
     },
     /** The frames of a kind that come next, some at a time. @throws StoreDamaged */
     async *all<K extends Kind>(kind: K): AsyncGenerator<readonly Frame<K>[]> {
       let [page, bytes]: [Frame<K>[], number] = [[], 0]
-      for (let one = await find(kind); one; one = await find(kind)) {
-        page.push(one)
-        bytes += one.bytes.length
+      for (let entry = await find(kind); entry; entry = await find(kind)) {
+        page.push(entry)
+        bytes += entry.bytes.length
         if (page.length < 1_000 && bytes < partBytes) continue
         yield page
         page = []
@@ -239,11 +239,11 @@ export const partialOf = (file: string): string => `${file}.partial`
  */
 export const makeFile = async <T>(
   file: string,
-  work: (made: FileHandle) => Promise<T>,
+  work: (handle: FileHandle) => Promise<T>,
 ): Promise<T> => {
   const partial = partialOf(file)
   if (existsSync(file)) throw new TargetExists(`${file} exists already`)
-  const made = await onDisk(`${partial} cannot be made`, () =>
+  const handle = await onDisk(`${partial} cannot be made`, () =>
     open(partial, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
       throw new TargetExists(
@@ -253,8 +253,8 @@ export const makeFile = async <T>(
   )
   try {
     const result = await onDisk(`${partial} cannot be written`, async () => {
-      const result = await work(made)
-      await made.sync()
+      const result = await work(handle)
+      await handle.sync()
       return result
     })
     if (existsSync(file)) throw new TargetExists(`${file} exists already`)
@@ -265,6 +265,6 @@ export const makeFile = async <T>(
     await rm(partial, { force: true })
     throw error
   } finally {
-    await made.close()
+    await handle.close()
   }
 }

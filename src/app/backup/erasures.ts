@@ -57,9 +57,9 @@ const destroyedBy = (event: RecordedEvent): readonly string[] => {
 }
 
 /**
- * The erasures after a position, as lines of JSON: destroyed data keys, and removed uploads. A key
- * is destroyed before its event is stored, so every destroyed key is listed unless its erasure is an
- * event up to the position. @throws StoreDamaged
+ * The erasures after a position, as lines of JSON: destroyed data keys, and removed uploads. Keys
+ * are destroyed before their events are stored: a destroyed key is listed unless its event is at or
+ * before the position. @throws StoreDamaged
  */
 export async function* erasureLines(log: StoredLog, after: number): AsyncGenerator<string> {
   const upTo = log.head()
@@ -99,7 +99,7 @@ export const readErasures = async (file: string): Promise<Erasures> => {
   const [keys, uploads] = [new Set<string>(), new Set<string>()]
   let first: z.infer<typeof header> | undefined
   let count = 0
-  let ended = false
+  let isComplete = false
   for await (const lines of linesIn(file))
     for (const text of lines) {
       if (!first) {
@@ -108,12 +108,13 @@ export const readErasures = async (file: string): Promise<Erasures> => {
         continue
       }
       const { data } = line.safeParse(parsed(text))
-      if (!data || ended) throw new ErasuresUnreadable(`${file} is damaged after line ${count + 1}`)
-      if ('end' in data) ended = data.end === count
+      if (!data || isComplete)
+        throw new ErasuresUnreadable(`${file} is damaged after line ${count + 1}`)
+      if ('end' in data) isComplete = data.end === count
       else count++
       if ('key' in data) keys.add(data.key)
       if ('upload' in data) uploads.add(data.upload)
     }
-  if (first && ended) return { ...first, keys, uploads }
+  if (first && isComplete) return { ...first, keys, uploads }
   throw new ErasuresUnreadable(`${file} is not whole: its last line is missing`)
 }

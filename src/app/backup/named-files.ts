@@ -94,20 +94,20 @@ export const namedFiles = () => {
     else owners.delete(owner)
   }
 
-  const change = (one: Change, position: number): void => {
-    if ('put' in one) {
-      const { owner, kind, name, key } = one.put
+  const change = (update: Change, position: number): void => {
+    if ('put' in update) {
+      const { owner, kind, name, key } = update.put
       const others = (owners.get(owner) ?? []).filter((entry) => entry.kind !== kind)
       set(owner, [...others, { kind, name, key, position }])
-    } else if ('name' in one) {
-      const { owner, kind, name } = one.name
+    } else if ('name' in update) {
+      const { owner, kind, name } = update.name
       const entries = owners.get(owner) ?? []
       set(
         owner,
         entries.map((entry) => (entry.kind === kind ? { ...entry, name, position } : entry)),
       )
     } else {
-      const { owner, kind } = one.drop
+      const { owner, kind } = update.drop
       const left = kind === undefined ? [] : (owners.get(owner) ?? [])
       set(
         owner,
@@ -119,7 +119,8 @@ export const namedFiles = () => {
   return {
     note(events: readonly RecordedEvent[]): void {
       for (const event of events)
-        for (const one of changesBy.get(event.type)?.(event) ?? []) change(one, event.position)
+        for (const update of changesBy.get(event.type)?.(event) ?? [])
+          change(update, event.position)
     },
     *all(): Generator<NamedFile> {
       for (const [owner, entries] of owners)

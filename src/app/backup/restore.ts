@@ -65,8 +65,8 @@ const checkList = (list: string, erasures: Erasures, { position, id }: Frame<'lo
 const sealedUnder = /"\$sealed":"([^"]*)"/g
 
 /**
- * Data keys without those that are erased. The name of one stays burnt where the log has texts under
- * it; one that was only just made is left out.
+ * Data keys without erased ones. The name of an erased key stays marked as destroyed where the log
+ * has texts under it; a key without texts is left out.
  */
 const unerased = (keys: ReadonlySet<string>) => {
   const used = new Set<string>()
@@ -120,8 +120,8 @@ const events = z
 
 const eventsIn = (text: string, position: number): readonly RecordedEvent[] => {
   try {
-    const found = eventsOf(text, position)
-    return events.safeParse(found).success ? found : []
+    const stored = eventsOf(text, position)
+    return events.safeParse(stored).success ? stored : []
   } catch {
     return []
   }
@@ -184,11 +184,15 @@ const restoreLog = async (copying: Copying, list: string | undefined) => {
 async function* partsOf({ from, counts, step }: Copying, first: Frame<'blobs'>) {
   const isNext = ({ name }: Frame<'blobs'>) => name === first.name
   let part = 0
-  for (let one: typeof first | undefined = first; one; one = await from.find('blobs', isNext)) {
-    if (one.part !== part++) throw from.damaged(`the parts of file ${first.name}`)
+  for (
+    let frame: typeof first | undefined = first;
+    frame;
+    frame = await from.find('blobs', isNext)
+  ) {
+    if (frame.part !== part++) throw from.damaged(`the parts of file ${first.name}`)
     step()
     counts.parts++
-    yield one.bytes
+    yield frame.bytes
   }
 }
 
@@ -231,8 +235,8 @@ const opened = (file: string): Promise<FileHandle> =>
   })
 
 /**
- * Restores a backup into an empty folder, with all checksums checked, and applies a list of erasures
- * before anything can read it: no destroyed key and no removed file is there in the end.
+ * Restores a backup into an empty folder, verifies all checksums, and applies a list of erasures
+ * before anything can read it: no destroyed key and no removed file remains.
  * @throws RestoreRefused, ErasuresUnreadable, TargetExists, StoreInUse, StoreDamaged,
  * StoreUnavailable
  */
