@@ -13,7 +13,7 @@ import { inOwnProcess } from './in-own-process.ts'
 type Say = (line: string) => void
 
 /** `say` is for people; the answer of a command is for programs. */
-type Asked = { env: Environment; say: Say }
+type CommandContext = { env: Environment; say: Say }
 
 const expected = new Set([
   'ErasuresUnreadable',
@@ -78,11 +78,14 @@ const folderOf = (file: string): string => {
 }
 
 /** Backs up DATA_DIR; answers its position, and each missing file. @throws CommandFailed */
-export const backup = async ({ env, say }: Asked, out: string | undefined): Promise<string> => {
+export const backup = async (
+  { env, say }: CommandContext,
+  out: string | undefined,
+): Promise<string> => {
   const config = embeddedConfig(env)
   const file = required(out, '--out <file>')
   const room = diskRoom(folderOf(file), config.DISK_RESERVE_MB)
-  const { missing, ...made } = await interruptible((signal) =>
+  const { missing, ...result } = await interruptible((signal) =>
     backUp({
       dataDir: config.DATA_DIR,
       file,
@@ -92,13 +95,13 @@ export const backup = async ({ env, say }: Asked, out: string | undefined): Prom
       signal,
     }),
   )
-  say(`${file} has ${made.events} events, ${made.keys} data keys and ${made.blobs} files`)
+  say(`${file} has ${result.events} events, ${result.keys} data keys and ${result.blobs} files`)
   if (missing.length > 0) say(`${missing.length} files are missing: the log names them`)
   say(`The master key is not in it. It is in ${masterKeyPlace(config)}: keep a copy elsewhere.`)
   const lines = missing.map(
     ({ name, owner, position }) => `missing ${name} of ${owner}, position ${position}`,
   )
-  return [`position ${made.position}`, ...lines].join('\n')
+  return [`position ${result.position}`, ...lines].join('\n')
 }
 
 /**
@@ -106,7 +109,7 @@ export const backup = async ({ env, say }: Asked, out: string | undefined): Prom
  * @throws CommandFailed
  */
 export const restored = async (
-  { env, say }: Asked,
+  { env, say }: CommandContext,
   { from, erasures }: { from?: string; erasures?: string },
 ): Promise<string> => {
   const config = embeddedConfig(env)
@@ -140,12 +143,12 @@ type ErasureOptions = { after?: number | string; out?: string }
 
 /** The erasures of DATA_DIR after a position, as lines or in a file. @throws CommandFailed */
 export const erasures = async (
-  { env, say }: Asked,
-  { after: asked, out }: ErasureOptions,
+  { env, say }: CommandContext,
+  { after: afterOption, out }: ErasureOptions,
   write: (line: string) => void,
 ): Promise<void> => {
   const { DATA_DIR } = embeddedConfig(env)
-  const after = position.min(-1).safeParse(asked).data
+  const after = position.min(-1).safeParse(afterOption).data
   if (after === undefined)
     throw new CommandFailed('--after <position> is required: the one that the backup has', 2)
   const listed = (take: (line: string) => unknown) =>
@@ -161,14 +164,14 @@ export const erasures = async (
   const file = String(out)
   folderOf(file)
   await interruptible(() =>
-    makeFile(file, (made) => listed((line) => made.appendFile(`${line}\n`))),
+    makeFile(file, (handle) => listed((line) => handle.appendFile(`${line}\n`))),
   )
   say(`the erasures after position ${after} are in ${file}`)
 }
 
 /**
- * Runs a command that reads a log in a process of its own. Where a damaged page ends that, nothing is
- * left of the file that it made. @throws CommandFailed
+ * Runs a command that reads a log in its own process. Where a damaged page ends that process, its
+ * partial output file is removed. @throws CommandFailed
  */
 export const readingLog = (
   env: Environment,

@@ -15,7 +15,7 @@ const event = z.looseObject({
 })
 const page = z.object({ events: z.array(event), next_after: z.number(), has_more: z.boolean() })
 
-type Asked = {
+type EventsOptions = {
   organization: string
   stream?: string | undefined
   type?: string | undefined
@@ -29,17 +29,17 @@ type Asked = {
 const lineOf = ({ position, stream, revision, type, data, metadata }: z.infer<typeof event>) =>
   `${position}  ${metadata.at}  ${type}  ${stream}@${revision}  ${JSON.stringify(data)}`
 
-/** The events of an organization or the platform, one per line, the oldest first. @throws CommandFailed */
-export async function* eventLines(ask: Remote, asked: Asked): AsyncGenerator<string> {
-  const { organization, stream, type, follow, json } = asked
+/** The events of an organization or the platform, the oldest first. @throws CommandFailed */
+export async function* eventLines(ask: Remote, options: EventsOptions): AsyncGenerator<string> {
+  const { organization, stream, type, follow, json } = options
   const query = new URLSearchParams({ limit: String(pageSize) })
   if (stream) query.set('stream', stream)
   if (type) query.set('type', type)
-  if (asked.after !== undefined) query.set('after', String(asked.after))
+  if (options.after !== undefined) query.set('after', String(options.after))
   const path = `${auditPath(organization)}/events`
   for (;;) {
     const { events, next_after, has_more } = page.parse(await ask('GET', `${path}?${query}`))
-    for (const one of events) yield json ? JSON.stringify(one) : lineOf(one)
+    for (const event of events) yield json ? JSON.stringify(event) : lineOf(event)
     query.set('after', String(next_after))
     if (has_more) continue
     if (!follow) return

@@ -5,7 +5,7 @@ import { refusedBy } from './remote.ts'
 
 const retryMs = 1_000
 
-type Asked = {
+type FeedOptions = {
   url: string
   key: string
   organization: string
@@ -44,13 +44,13 @@ async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Frame>
  * The changes of a read model, one per line, without end: a lost connection is opened again and
  * continues after the last position. @throws CommandFailed
  */
-export async function* feedLines(asked: Asked): AsyncGenerator<string> {
-  const { url, key, organization, readModel, snapshot, say } = asked
+export async function* feedLines(options: FeedOptions): AsyncGenerator<string> {
+  const { url, key, organization, readModel, snapshot, say } = options
   const path = `/api/admin/organizations/${encodeURIComponent(organization)}/feeds/`
   if (!URL.canParse(url)) throw new CommandFailed(`${url} is not a URL`)
   const target = new URL(path + encodeURIComponent(readModel), url)
   if (!snapshot) target.searchParams.set('snapshot', 'false')
-  let last = asked.after === undefined ? undefined : String(asked.after)
+  let last = options.after === undefined ? undefined : String(options.after)
   for (;;) {
     try {
       const resume = last === undefined ? {} : { 'last-event-id': last }

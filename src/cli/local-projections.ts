@@ -61,7 +61,7 @@ export const localProjections = async (env: Environment): Promise<Projections> =
     unreadableEvents: await views.view<UnreadableEventView>(unreadableEvents),
   })
   const named = (name: string) => {
-    const projection = projections.find((one) => one.name === name)
+    const projection = projections.find((candidate) => candidate.name === name)
     if (!projection) throw new CommandFailed(`There is no projection called ${name}`, 2)
     return projection
   }

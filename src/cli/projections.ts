@@ -44,12 +44,12 @@ export const verifyAll = async (
   name: string | undefined,
   say: (line: string) => void,
 ): Promise<void> => {
-  const names = name ? [name] : (await list()).map((one) => one.name)
+  const names = name ? [name] : (await list()).map((standing) => standing.name)
   let wrong = 0
-  for (const one of names) {
-    const { documents, differences } = await verify(one)
-    for (const { id, kind } of differences) say(`${one}: ${id} ${words[kind]}`)
-    if (differences.length === 0) say(`${one}: ${documents} documents, as the log has them`)
+  for (const projection of names) {
+    const { documents, differences } = await verify(projection)
+    for (const { id, kind } of differences) say(`${projection}: ${id} ${words[kind]}`)
+    if (differences.length === 0) say(`${projection}: ${documents} documents, as the log has them`)
     wrong += differences.length
   }
   if (wrong > 0)
@@ -64,15 +64,15 @@ export const listed = async ({ list, unreadable }: Projections): Promise<string>
     `${lag} ${lag_unit}`,
     error ? `${state}: ${error}` : state,
   ])
-  const whole = table([['NAME', 'POSITION', 'LAG', 'STATE'], ...lines])
+  const projectionTable = table([['NAME', 'POSITION', 'LAG', 'STATE'], ...lines])
   const aside = (await unreadable()).map(({ position, type, stream, reason }) => [
     String(position),
     type,
     stream,
     reason,
   ])
-  if (aside.length === 0) return whole
-  return `${whole}\n\n${table([['UNREADABLE AT', 'TYPE', 'STREAM', 'REASON'], ...aside])}`
+  if (aside.length === 0) return projectionTable
+  return `${projectionTable}\n\n${table([['UNREADABLE AT', 'TYPE', 'STREAM', 'REASON'], ...aside])}`
 }
 
 /**
@@ -84,8 +84,8 @@ export const rebuildAll = async (
   name: string | undefined,
   say: (line: string) => void,
 ): Promise<void> => {
-  const names = name ? [name] : (await list()).map((one) => one.name)
-  const groups = together ? [names] : names.map((one) => [one])
+  const names = name ? [name] : (await list()).map((standing) => standing.name)
+  const groups = together ? [names] : names.map((projection) => [projection])
   for (const group of groups) {
     const what = group.length === 1 ? group[0] : 'all'
     let tens = -1
@@ -94,6 +94,6 @@ export const rebuildAll = async (
       tens = Math.floor(percent / 10)
       say(`${what}: ${percent} %, ${events} events`)
     })
-    for (const one of group) say(`${one}: rebuilt`)
+    for (const projection of group) say(`${projection}: rebuilt`)
   }
 }

@@ -32,7 +32,7 @@ export const remoteProjections = (ask: Remote): Projections => {
   const rebuild = async (name: string, progress: (progress: Progress) => void): Promise<void> => {
     await ask('POST', `/api/admin/projections/${encodeURIComponent(name)}/rebuild`)
     for (;;) {
-      const now = (await list()).find((one) => one.name === name)
+      const now = (await list()).find((projection) => projection.name === name)
       if (now?.error) throw new CommandFailed(`${name} was not rebuilt: ${now.error}`)
       if (now?.state !== 'rebuilding') return
       if (now.progress) progress(now.progress)

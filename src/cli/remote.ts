@@ -21,8 +21,8 @@ export const auditPath = (organization: string): string =>
 /** The message of a server's refusal. */
 export const refusedBy = async (target: URL, reply: Response): Promise<CommandFailed> => {
   const body: unknown = await reply.json().catch(() => undefined)
-  const said = refusal.safeParse(body).data ?? reply.statusText
-  return new CommandFailed(`${target.origin} answers ${reply.status}: ${said}`)
+  const message = refusal.safeParse(body).data ?? reply.statusText
+  return new CommandFailed(`${target.origin} answers ${reply.status}: ${message}`)
 }
 
 /** Asks a running server; answers its reply unless that is a refusal. @throws CommandFailed */

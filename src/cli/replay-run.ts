@@ -17,21 +17,21 @@ const difference = (before: string, now: string): string[] => {
   ]
 }
 
-const callsOf = ({ asked }: NonNullable<ReplayedPlace>): string =>
-  (asked?.calls ?? []).map((call) => `${call.name} ${call.arguments}`).join('\n')
+const callsOf = ({ asked: request }: NonNullable<ReplayedPlace>): string =>
+  (request?.calls ?? []).map((call) => `${call.name} ${call.arguments}`).join('\n')
 
 /** The texts of a place, by what they are called in the report. */
-const textsOf = (one: ReplayedPlace): Record<string, string> => {
-  if (!one) return {}
-  const { asked, called } = one
+const textsOf = (place: ReplayedPlace): Record<string, string> => {
+  if (!place) return {}
+  const { asked: request, called } = place
   return {
-    ...(asked
+    ...(request
       ? {
-          model: asked.model,
-          system: asked.system,
-          tools: asked.tools.join('\n'),
-          answer: asked.answered ? asked.answer : '(no answer is recorded here)',
-          calls: callsOf(one),
+          model: request.model,
+          system: request.system,
+          tools: request.tools.join('\n'),
+          answer: request.answered ? request.answer : '(no answer is recorded here)',
+          calls: callsOf(place),
         }
       : {}),
     ...(called ? { tool: called.tool, arguments: called.arguments, result: called.result } : {}),
@@ -76,7 +76,7 @@ const instructionIn = async (given: string): Promise<[string, string]> => {
   return [given.slice(0, at), text]
 }
 
-type Asked = {
+type ReplayOptions = {
   organization: string
   run: string
   model: string
@@ -89,13 +89,15 @@ type Asked = {
  * What would change if a run were run with the agents of today, as a server finds it. @throws
  * CommandFailed
  */
-export const replayedRun = async (ask: Remote, asked: Asked): Promise<string> => {
-  const { organization, run, model, json } = asked
+export const replayedRun = async (ask: Remote, options: ReplayOptions): Promise<string> => {
+  const { organization, run, model, json } = options
   if (model !== 'recorded' && model !== 'live')
     throw new CommandFailed('--model is recorded or live', 2)
-  const instructions = Object.fromEntries(await Promise.all(asked.instructions.map(instructionIn)))
+  const instructions = Object.fromEntries(
+    await Promise.all(options.instructions.map(instructionIn)),
+  )
   const [owner, id] = [organization, run].map(encodeURIComponent)
   const path = `/api/admin/organizations/${owner}/runs/${id}/replay`
-  const found = replayed.parse(await ask('POST', path, { model, instructions }))
-  return json ? JSON.stringify(found) : report(found)
+  const replay = replayed.parse(await ask('POST', path, { model, instructions }))
+  return json ? JSON.stringify(replay) : report(replay)
 }

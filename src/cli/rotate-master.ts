@@ -40,13 +40,13 @@ export const rotateMaster = async ({ ask, url, newKeyFile, say }: Options): Prom
   const key = newKeyFile === undefined ? undefined : await keyFrom(newKeyFile)
   if (key) assertPrivate(url)
   let now = status.parse(await ask('POST', path, key ? { new_master_key: key } : {}))
-  let said = 0
+  let reported = 0
   while (now.state === 'rewrapping') {
     await after(pollMs)
     now = status.parse(await ask('GET', path))
-    if (now.rewrapped >= said + 10_000) {
-      said = now.rewrapped
-      say(`${said} data keys rewrapped`)
+    if (now.rewrapped >= reported + 10_000) {
+      reported = now.rewrapped
+      say(`${reported} data keys rewrapped`)
     }
   }
   const { state, rewrapped, error } = now

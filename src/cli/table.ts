@@ -1,4 +1,4 @@
-/** Rows below a heading, in columns as wide as they need to be; `(none)` where there are no rows. */
+/** Rows below a heading, in columns as wide as their values; `(none)` without rows. */
 export const table = (rows: readonly (readonly string[])[]): string => {
   const columns = Math.max(0, ...rows.map((row) => row.length))
   const widths = Array.from({ length: columns }, (_, n) =>

@@ -14,7 +14,7 @@ export type AuditOptions = {
   session?: string
 }
 
-type Asked = { env: Environment; file: string | undefined; options: AuditOptions }
+type AuditCommand = { env: Environment; file: string | undefined; options: AuditOptions }
 
 const required = (value: string | undefined, what: string): string => {
   if (!value) throw new CommandFailed(`${what} is required`, 2)
@@ -24,7 +24,7 @@ const required = (value: string | undefined, what: string): string => {
 const organizationIn = (env: Environment, { organization }: AuditOptions) =>
   organization || env.REPRISE_ORGANIZATION
 
-const exported = async ({ env, options }: Asked): Promise<string> => {
+const exported = async ({ env, options }: AuditCommand): Promise<string> => {
   const organization = required(organizationIn(env, options), '--organization <id>')
   const path = required(options.out, '--out <file>')
   const { openHistory } = await import('./open-history.ts')
@@ -41,7 +41,7 @@ const exported = async ({ env, options }: Asked): Promise<string> => {
   }
 }
 
-const verified = async ({ env, file, options }: Asked): Promise<string> => {
+const verified = async ({ env, file, options }: AuditCommand): Promise<string> => {
   const { url, key, checkpoint, vkey } = options
   const path = required(file, 'the export to verify')
   const { openHistory } = await import('./open-history.ts')
@@ -58,7 +58,7 @@ const verified = async ({ env, file, options }: Asked): Promise<string> => {
   }
 }
 
-const replayed = async ({ file, options }: Asked): Promise<string> => {
+const replayed = async ({ file, options }: AuditCommand): Promise<string> => {
   const path = required(file, 'the export to replay')
   const view = required(options.view, '--view <read model>')
   const { replayExport } = await import('./replay-export.ts')
@@ -68,7 +68,7 @@ const replayed = async ({ file, options }: Asked): Promise<string> => {
   return options.json ? documentLines(documents) : documentTable(documents)
 }
 
-const shown = async ({ env, file, options }: Asked): Promise<string> => {
+const sessionText = async ({ env, file, options }: AuditCommand): Promise<string> => {
   const session = String(required(options.session, '--session <id>'))
   const { eventsOfSession } = await import('./session-events.ts')
   const { sessionTree } = await import('./session-tree.ts')
@@ -79,17 +79,17 @@ const shown = async ({ env, file, options }: Asked): Promise<string> => {
   )
 }
 
-const actions: Readonly<Record<string, (asked: Asked) => Promise<string>>> = {
+const actions: Readonly<Record<string, (command: AuditCommand) => Promise<string>>> = {
   export: exported,
   verify: verified,
   replay: replayed,
-  show: shown,
+  show: sessionText,
 }
 
 /** The output of an audit command. @throws CommandFailed */
-export const audit = async (action: string, asked: Asked): Promise<string> => {
+export const audit = async (action: string, command: AuditCommand): Promise<string> => {
   const run = Object.hasOwn(actions, action) ? actions[action] : undefined
-  if (run) return run(asked)
+  if (run) return run(command)
   throw new CommandFailed(
     `audit ${action} is unknown; there are: ${Object.keys(actions).join(', ')}`,
     2,

@@ -18,7 +18,7 @@ const cell = (value: unknown): string => {
 
 /** Documents as a table, their ids first. */
 export const documentTable = (documents: ReadonlyMap<string, Document>): string => {
-  const fields = [...new Set([...documents.values()].flatMap((one) => Object.keys(one)))]
+  const fields = [...new Set([...documents.values()].flatMap((document) => Object.keys(document)))]
   const rows = [...documents].map(([id, document]) => [
     id,
     ...fields.map((field) => cell(document[field])),

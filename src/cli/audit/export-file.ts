@@ -3,9 +3,9 @@ import { nodeHash, packedHashes, rootOf, unpackedHashes } from '../../transparen
 import { tileWidth } from '../../transparency/tile.ts'
 
 /**
- * The lines of an export (docs/contract/transparency-log.md#export-files): a header; then the events, and
- * before the first event that a tile of hashes covers, that tile, the higher levels first. All
- * hashes lead to the checkpoint's root.
+ * The lines of an export (docs/contract/transparency-log.md#export-files): a header, then events.
+ * Each tile of hashes precedes the first event that it covers, higher levels first. All hashes lead
+ * to the checkpoint's root.
  */
 const header = z.object({
   reprise_export: z.literal(1),
@@ -36,7 +36,7 @@ const parsed = (line: string): unknown => {
   }
 }
 
-export const headerLine = (one: Header): string => JSON.stringify(one)
+export const headerLine = (header: Header): string => JSON.stringify(header)
 
 /** Undefined when the line is not a header. */
 export const headerOf = (line: string): Header | undefined => header.safeParse(parsed(line)).data
@@ -89,10 +89,10 @@ export const rootOfEdge = (edge: readonly (readonly Buffer[])[]): Buffer => {
 
 /** The nodes that are known from an edge and the last tile of each level. */
 export const knownNodes = (size: number, edge: readonly (readonly Buffer[])[]) => {
-  const told = new Map<number, TileHashes>()
+  const tiles = new Map<number, TileHashes>()
   const node = (level: number, n: number): Buffer | undefined => {
     const tile = Math.floor(n / tileWidth)
-    const last = told.get(level)
+    const last = tiles.get(level)
     if (last?.n === tile) return last.hashes[n % tileWidth]
     return tile === fullTiles(size, level) ? edge[level]?.[n % tileWidth] : undefined
   }
@@ -104,7 +104,7 @@ export const knownNodes = (size: number, edge: readonly (readonly Buffer[])[]) =
       const sound = partial
         ? packedHashes(hashes) === packedHashes(edge[level] ?? [])
         : hashes.length === tileWidth && node(level + 1, n)?.equals(rootOf(hashes)) === true
-      if (sound && !partial) told.set(level, tile)
+      if (sound && !partial) tiles.set(level, tile)
       return sound
     },
     node,

@@ -27,7 +27,7 @@ type Export = {
 }
 
 /** An export in progress: its header, and the tiles of events that are already written. */
-type Begun = { header: Header; chunks: number }
+type PartialExport = { header: Header; chunks: number }
 
 const contradiction = 'the source contradicts itself: its events do not come to what it has signed'
 
@@ -53,31 +53,31 @@ const widthOf = (size: number, chunk: number): number =>
   Math.min(tileWidth, size - chunk * tileWidth)
 
 /** An export that was begun, truncated after its last complete tile of events. */
-const resumed = async (path: string, organization: string): Promise<Begun | undefined> => {
-  const found = await stat(path).catch(() => undefined)
-  if (!found || found.size === 0) return undefined
+const resumed = async (path: string, organization: string): Promise<PartialExport | undefined> => {
+  const stats = await stat(path).catch(() => undefined)
+  if (!stats || stats.size === 0) return undefined
   let header: Header | undefined
-  let [size, read, whole, chunks, events] = [0, 0, 0, 0, 0]
+  let [size, read, complete, chunks, events] = [0, 0, 0, 0, 0]
   scan: for await (const lines of linesIn(path))
     for (const line of lines) {
       read += Buffer.byteLength(line) + 1
-      if (read > found.size) break scan
+      if (read > stats.size) break scan
       if (!header) {
         header = headerOf(line)
         if (header?.organization_id !== organization) break scan
         size = sizeOf(header)
-        whole = read
+        complete = read
       } else if (!tileOf(line) && ++events === widthOf(size, chunks)) {
         chunks++
         events = 0
-        whole = read
+        complete = read
       }
     }
   if (header?.organization_id !== organization)
     throw new CommandFailed(
       `${path} is there and is no export of ${organization}: name another file`,
     )
-  await truncate(path, whole)
+  await truncate(path, complete)
   return { header, chunks }
 }
 
@@ -88,46 +88,46 @@ const resumed = async (path: string, organization: string): Promise<Begun | unde
  */
 export const exportHistory = async (options: Export): Promise<number> => {
   const { history, organization, path, progress } = options
-  const begun = await resumed(path, organization)
-  const header = begun?.header ?? (await newHeader(history, organization))
+  const partial = await resumed(path, organization)
+  const header = partial?.header ?? (await newHeader(history, organization))
   const size = sizeOf(header)
   const nodes = knownNodes(size, header.edge.map(unpackedHashes))
   const file = await open(path, 'a')
   const chunks = Math.ceil(size / tileWidth)
-  const first = begun?.chunks ?? 0
+  const first = partial?.chunks ?? 0
 
   /** The tiles above a tile of events, checked against the levels above them. */
   const above = async (chunk: number): Promise<string[]> => {
-    const told: string[] = []
+    const tileLines: string[] = []
     for (const { level, n } of tilesBefore(size, chunk)) {
       if (level === 0) continue
       const hashes = await history.hashes(level, n * tileWidth, (n + 1) * tileWidth)
       const tile = { level, n, hashes }
       if (!nodes.add(tile)) throw new CommandFailed(contradiction)
-      told.push(tileLineOf(tile))
+      tileLines.push(tileLineOf(tile))
     }
-    return told
+    return tileLines
   }
 
   /** Names the first event of a tile that is not as it was signed. */
   const contradictionOf = async (chunk: number, lines: readonly ExportedLine[]) => {
     const from = chunk * tileWidth
     const signed = await history.hashes(0, from, from + lines.length)
-    const found = firstTampering(lines, signed, { from, before: undefined })
-    return found ? `${contradiction}: ${found}` : contradiction
+    const difference = firstTampering(lines, signed, { from, before: undefined })
+    return difference ? `${contradiction}: ${difference}` : contradiction
   }
 
   const write = async (chunk: number, events: readonly string[]): Promise<void> => {
-    const told = await above(chunk)
+    const tileLines = await above(chunk)
     const lines = events.map(exportedLine)
     const tile = { level: 0, n: chunk, hashes: lines.map(({ hash }) => hash) }
     if (!nodes.add(tile)) throw new CommandFailed(await contradictionOf(chunk, lines))
-    await file.appendFile(`${[...told, tileLineOf(tile), ...events].join('\n')}\n`)
+    await file.appendFile(`${[...tileLines, tileLineOf(tile), ...events].join('\n')}\n`)
     progress(chunk * tileWidth + events.length, size)
   }
 
   try {
-    if (!begun) await file.appendFile(`${headerLine(header)}\n`)
+    if (!partial) await file.appendFile(`${headerLine(header)}\n`)
     // The tiles above the first missing tile of events were written before an earlier one.
     for (let span = tileWidth ** header.edge.length; span >= tileWidth; span /= tileWidth)
       if (first % span > 0 && first < chunks) await above(first - (first % span))

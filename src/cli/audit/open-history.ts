@@ -3,12 +3,12 @@ import { CommandFailed } from '../command-failed.ts'
 import type { History } from './history.ts'
 import { remoteHistory } from './remote-history.ts'
 
-type Asked = { organization: string; url?: string | undefined; key?: string | undefined }
+type HistorySource = { organization: string; url?: string | undefined; key?: string | undefined }
 
 /** Through the server at a URL, else from the configured stores. @throws CommandFailed */
 export const openHistory = async (
   env: Environment,
-  { organization, url, key = env.REPRISE_API_KEY || env.SUPER_ADMIN_KEY }: Asked,
+  { organization, url, key = env.REPRISE_API_KEY || env.SUPER_ADMIN_KEY }: HistorySource,
 ): Promise<History> => {
   if (!url) {
     const { localHistory } = await import('./local-history.ts')

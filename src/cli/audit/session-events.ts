@@ -11,7 +11,7 @@ const page = z.object({
   has_more: z.boolean(),
 })
 
-type Asked = {
+type SessionSource = {
   session: string
   organization?: string | undefined
   url?: string | undefined
@@ -20,16 +20,16 @@ type Asked = {
 
 /** The events of a session in an export, texts sealed. */
 const inExport = async (path: string, session: string): Promise<unknown[]> => {
-  const found: unknown[] = []
+  const sessionEvents: unknown[] = []
   for await (const events of eventsIn(path))
     for (const event of events)
       if (event.stream.startsWith('session-') && event.stream.endsWith(`_${session}`))
-        found.push(event)
-  return found
+        sessionEvents.push(event)
+  return sessionEvents
 }
 
-const onServer = async (env: Environment, asked: Asked): Promise<unknown[]> => {
-  const { session, organization, url = defaultUrl(env), key } = asked
+const onServer = async (env: Environment, source: SessionSource): Promise<unknown[]> => {
+  const { session, organization, url = defaultUrl(env), key } = source
   if (!organization) throw new CommandFailed('--organization <id> is required, or an export', 2)
   const known = key ?? (env.REPRISE_API_KEY || env.SUPER_ADMIN_KEY)
   if (!known)
@@ -42,11 +42,11 @@ const onServer = async (env: Environment, asked: Asked): Promise<unknown[]> => {
     stream: `session-${organization}_${session}`,
   })
   const at = `${auditPath(organization)}/events`
-  const found: unknown[] = []
+  const sessionEvents: unknown[] = []
   for (;;) {
     const { events, next_after, has_more } = page.parse(await ask('GET', `${at}?${query}`))
-    found.push(...events)
-    if (!has_more) return found
+    sessionEvents.push(...events)
+    if (!has_more) return sessionEvents
     query.set('after', String(next_after))
   }
 }
@@ -57,9 +57,9 @@ const onServer = async (env: Environment, asked: Asked): Promise<unknown[]> => {
 export const eventsOfSession = async (
   env: Environment,
   path: string | undefined,
-  asked: Asked,
+  source: SessionSource,
 ): Promise<unknown[]> => {
-  const found = path ? await inExport(path, asked.session) : await onServer(env, asked)
-  if (found.length === 0) throw new CommandFailed(`there is no session ${asked.session}`)
-  return found
+  const sessionEvents = path ? await inExport(path, source.session) : await onServer(env, source)
+  if (sessionEvents.length === 0) throw new CommandFailed(`there is no session ${source.session}`)
+  return sessionEvents
 }

@@ -7,7 +7,7 @@ const widest = 60
 /**
  * The fields that are shown of a session's events; texts are opened, sealed, erased or withheld.
  */
-const told = z.looseObject({
+const treeEvent = z.looseObject({
   type: z.string(),
   metadata: z.looseObject({ at: z.string() }),
   data: z
@@ -40,7 +40,7 @@ const told = z.looseObject({
     })
     .partial(),
 })
-type Told = z.infer<typeof told>
+type TreeEvent = z.infer<typeof treeEvent>
 
 /** A line of the tree: its depth, its name and its details. */
 type Row = { depth: number; name: string; facts: (string | undefined)[] }
@@ -59,8 +59,10 @@ const duration = (ms: number | undefined): string | undefined =>
       ? `${Math.round(ms)} ms`
       : `${(ms / 1_000).toFixed(1)} s`
 
-const tokens = ({ promptTokens: prompt = 0, completionTokens: completion = 0 }: Told['data']) =>
-  prompt + completion > 0 ? `${prompt} + ${completion} tokens` : undefined
+const tokens = ({
+  promptTokens: prompt = 0,
+  completionTokens: completion = 0,
+}: TreeEvent['data']) => (prompt + completion > 0 ? `${prompt} + ${completion} tokens` : undefined)
 
 const textOf = (content: unknown): string => {
   if (typeof content !== 'string')
@@ -71,7 +73,7 @@ const textOf = (content: unknown): string => {
   return shortText(line, widest)
 }
 
-const between = (start: Told | undefined, { metadata }: Told): number | undefined =>
+const between = (start: TreeEvent | undefined, { metadata }: TreeEvent): number | undefined =>
   start && Math.max(0, Date.parse(metadata.at) - Date.parse(start.metadata.at))
 
 /**
@@ -80,9 +82,9 @@ const between = (start: Told | undefined, { metadata }: Told): number | undefine
  */
 export const sessionTree = (session: string, events: readonly unknown[]): string => {
   const rows: Row[] = []
-  const runs = new Map<string, { row: Row; start: Told }>()
+  const runs = new Map<string, { row: Row; start: TreeEvent }>()
   const steps = new Map<string, Row>()
-  const tools = new Map<string, { row: Row; start: Told }>()
+  const tools = new Map<string, { row: Row; start: TreeEvent }>()
   /** The depth of the agent of this name that was started last. */
   const depths = new Map<string, number>()
 
@@ -94,12 +96,12 @@ export const sessionTree = (session: string, events: readonly unknown[]): string
   /** The row of a run, which its message may come before. */
   const rowOf = (runId = ''): Row => {
     const name = `run ${runId}`
-    const row = runs.get(runId)?.row ?? rows.findLast((one) => one.name === name)
+    const row = runs.get(runId)?.row ?? rows.findLast((other) => other.name === name)
     return row ?? add(0, name, 'still running')
   }
   const below = (agent: string | undefined): number => (depths.get(agent ?? '') ?? 0) + 1
 
-  const handlers: Readonly<Record<string, (event: Told) => void>> = {
+  const handlers: Readonly<Record<string, (event: TreeEvent) => void>> = {
     SessionCreated: ({ data, metadata }) => {
       add(
         0,
@@ -174,15 +176,15 @@ export const sessionTree = (session: string, events: readonly unknown[]): string
     },
   }
 
-  for (const one of events) {
-    const event = told.parse(one)
+  for (const input of events) {
+    const event = treeEvent.parse(input)
     const { type, data } = event
     handlers[type]?.(event)
-    const ended = runEnds[type]
+    const end = runEnds[type]
     const run = runs.get(data.runId ?? '')
-    if (!ended || !run) continue
+    if (!end || !run) continue
     run.row.facts = [
-      data.code ? `${ended}: ${data.code}` : ended,
+      data.code ? `${end}: ${data.code}` : end,
       duration(data.durationMs ?? between(run.start, event)),
       tokens(data),
       `${((data.charge ?? 0) / creditUnit).toFixed(6)} credits`,

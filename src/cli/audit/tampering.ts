@@ -11,7 +11,7 @@ const event = z.object({
 })
 
 /** What a line claims to be. */
-export const told = (line: string): string => {
+export const claimOf = (line: string): string => {
   try {
     const { id, type, stream, revision, position } = event.parse(JSON.parse(line))
     return `${type} of ${stream}@${revision}, position ${position}, id ${id}`
@@ -36,48 +36,48 @@ export type HistoryDifference = {
   /** The index of the first event that is out of place. */
   index: number
   /** The leaf that should be there; undefined when no more events were signed. */
-  wanted: Buffer | undefined
+  expected: Buffer | undefined
   /** The event that is there instead; undefined when there is none. */
-  found: ExportedLine | undefined
+  actual: ExportedLine | undefined
   /** The line before. */
   before: ExportedLine | undefined
 }
 
 const within = (hashes: readonly Buffer[], hash: Buffer | undefined): boolean =>
-  hash !== undefined && hashes.some((one) => one.equals(hash))
+  hash !== undefined && hashes.some((other) => other.equals(hash))
 
 /** Names what was changed at the first difference, judging by what follows it. */
-export const tampering = ({ index, wanted, found, before }: HistoryDifference) => {
-  let wantedLater = false
-  let foundAgain = false
-  let foundWanted = false
-  const place = before ? ` after ${told(before.text)}` : ' at the beginning'
+export const tampering = ({ index, expected, actual, before }: HistoryDifference) => {
+  let expectedLater = false
+  let actualLater = false
+  let actualExpected = false
+  const place = before ? ` after ${claimOf(before.text)}` : ' at the beginning'
   return {
     /** Leaves in the file after the difference. */
     there(hashes: readonly Buffer[]) {
-      wantedLater ||= within(hashes, wanted)
-      foundAgain ||= within(hashes, found?.hash)
+      expectedLater ||= within(hashes, expected)
+      actualLater ||= within(hashes, actual?.hash)
     },
     /** Leaves that should follow the difference. */
     signed(hashes: readonly Buffer[]) {
-      foundWanted ||= within(hashes, found?.hash)
+      actualExpected ||= within(hashes, actual?.hash)
     },
     name(): string {
-      const moved = foundWanted && !foundAgain
-      if (!found)
-        return wantedLater
+      const moved = actualExpected && !actualLater
+      if (!actual)
+        return expectedLater
           ? `event ${index} was reordered: it comes later than${place}`
           : `event ${index} was dropped: it should come${place}`
-      const it = told(found.text)
-      if (!wanted)
+      const it = claimOf(actual.text)
+      if (!expected)
         return moved
           ? `events were reordered: ${it} comes${place}, before event ${index}`
           : `an event was inserted before event ${index}: ${it}`
-      if (wantedLater)
+      if (expectedLater)
         return moved
           ? `event ${index} was reordered: in its place is ${it}`
           : `an event was inserted before event ${index}: ${it}`
-      if (foundWanted) return `event ${index} was dropped${place}: in its place is ${it}`
+      if (actualExpected) return `event ${index} was dropped${place}: in its place is ${it}`
       return `event ${index} was altered: ${it}`
     },
   }
@@ -95,8 +95,8 @@ export const firstTampering = (
   if (n === there.length && n === signed.length) return undefined
   const search = tampering({
     index: from + n,
-    wanted: signed[n],
-    found: lines[n],
+    expected: signed[n],
+    actual: lines[n],
     before: lines[n - 1] ?? before,
   })
   search.there(there.slice(n + 1))

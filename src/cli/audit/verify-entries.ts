@@ -42,9 +42,9 @@ export const contradictionIn = async (options: Options): Promise<string | undefi
     const full = events.length === tileWidth
     if (full && (await rootAt(from / tileWidth))?.equals(rootOf(hashes))) return undefined
     const to = last(from + tileWidth, size) + 1
-    const found = firstTampering(events, await history.hashes(0, from, to), { from, before })
-    if (found ?? full)
-      return found ?? `events ${from} to ${to - 1} were altered, and so were their hashes`
+    const fault = firstTampering(events, await history.hashes(0, from, to), { from, before })
+    if (fault ?? full)
+      return fault ?? `events ${from} to ${to - 1} were altered, and so were their hashes`
     return undefined
   }
 
@@ -53,15 +53,15 @@ export const contradictionIn = async (options: Options): Promise<string | undefi
       read++
       events.push(exportedLine(line))
       if (events.length < tileWidth) continue
-      const found = await check()
-      if (found) return found
+      const fault = await check()
+      if (fault) return fault
       before = events.at(-1)
       events = []
       progress(read, size)
     }
   if (events.length > 0 || read < size) {
-    const found = await check()
-    if (found) return found
+    const fault = await check()
+    if (fault) return fault
   }
   progress(read, size)
   if (tree.root().equals(root)) return undefined

@@ -42,7 +42,7 @@ export class NoExport extends Error {
 }
 
 /** @throws NoExport */
-const begin = (line: string, vkey: string | undefined) => {
+const openExport = (line: string, vkey: string | undefined) => {
   const header = headerOf(line)
   if (!header) throw new NoExport('the first line is not the header of an export')
   if (vkey !== undefined && vkey.trim() !== header.key)
@@ -69,7 +69,7 @@ const mostLines = 2 * tileWidth
  * events are in memory at most. @throws NoExport
  */
 const checker = (first: string, { vkey, rootAt, instead, progress }: Options) => {
-  const { header, checkpoint, edge } = begin(first, vkey)
+  const { header, checkpoint, edge } = openExport(first, vkey)
   const { size } = checkpoint
   const nodes = knownNodes(size, edge)
   const chunks = Math.ceil(size / tileWidth)
@@ -118,14 +118,14 @@ const checker = (first: string, { vkey, rootAt, instead, progress }: Options) =>
         )
       }
     }
-    const whole = index === signed.length
-    if (whole && there.length > index && next !== chunk + 1 && chunk + 1 < chunks)
+    const isComplete = index === signed.length
+    if (isComplete && there.length > index && next !== chunk + 1 && chunk + 1 < chunks)
       return failed(`the hashes of ${range(chunk + 1)} were dropped or altered`)
-    if (whole && there.length === index) return undefined
+    if (isComplete && there.length === index) return undefined
     const difference = {
       index: chunk * tileWidth + index,
-      wanted: signed[index],
-      found: lines[index],
+      expected: signed[index],
+      actual: lines[index],
       before: lines[index - 1] ?? last,
     }
     search = tampering(difference)
@@ -158,31 +158,31 @@ const checker = (first: string, { vkey, rootAt, instead, progress }: Options) =>
       return failed(`event ${(chunk + 1) * tileWidth} was reordered: before it come ${range(next)}`)
   }
 
-  const tile = (one: TileHashes) => {
-    const next = one.n * tileWidth ** one.level
+  const tile = (tileHashes: TileHashes) => {
+    const next = tileHashes.n * tileWidth ** tileHashes.level
     if (lines.length > 0 || signed.length > 0 || next !== chunk + 1) close(next)
     if (fault) {
-      if (one.level === 0) search?.signed(one.hashes)
+      if (tileHashes.level === 0) search?.signed(tileHashes.hashes)
       return
     }
-    if (one.level > 0) {
-      nodes.add(one)
+    if (tileHashes.level > 0) {
+      nodes.add(tileHashes)
       return
     }
-    chunk = one.n
-    const told = instead?.n === chunk ? instead.hashes : one.hashes
-    sound = nodes.add({ ...one, hashes: told })
-    signed = chunk < Math.floor(size / tileWidth) ? told : (edge[0] ?? [])
+    chunk = tileHashes.n
+    const hashes = instead?.n === chunk ? instead.hashes : tileHashes.hashes
+    sound = nodes.add({ ...tileHashes, hashes })
+    signed = chunk < Math.floor(size / tileWidth) ? hashes : (edge[0] ?? [])
     progress?.(chunk * tileWidth, size)
   }
 
   return {
     line(text: string) {
-      const one = tileOf(text)
+      const tileHashes = tileOf(text)
       if (fault) {
-        if (one?.level === 0) search?.signed(one.hashes)
-        else if (!one) search?.there([exportedLine(text).hash])
-      } else if (one) tile(one)
+        if (tileHashes?.level === 0) search?.signed(tileHashes.hashes)
+        else if (!tileHashes) search?.there([exportedLine(text).hash])
+      } else if (tileHashes) tile(tileHashes)
       else if (lines.push(exportedLine(text)) > mostLines) close(undefined)
     },
     end(): Verdict {

@@ -46,7 +46,12 @@ const opened = (note: string, key: string, whose: string): Checkpoint => {
 /**
  * Checks with a server's proof that one history is the beginning of another. @throws CommandFailed
  */
-const begins = async (live: History, first: Checkpoint, then: Checkpoint, what: string) => {
+const requireConsistent = async (
+  live: History,
+  first: Checkpoint,
+  then: Checkpoint,
+  what: string,
+) => {
   const [before, after] = [first.root, then.root]
   const proof = first.size > 0 ? await live.consistency(first.size, then.size) : []
   if (!isConsistent({ from: first.size, to: then.size, before, after, proof }))
@@ -63,13 +68,16 @@ export const verifyHistory = async ({ path, live, ...options }: Verify): Promise
   try {
     const vkey = options.vkey?.trim() ?? (server && (await server.key()))
     const note = options.checkpoint && (await readFile(options.checkpoint, 'utf8'))
-    const kept = note ? opened(note, vkey ?? header.key, options.checkpoint ?? '') : undefined
+    const trusted = note ? opened(note, vkey ?? header.key, options.checkpoint ?? '') : undefined
     const checked = (instead?: { n: number; hashes: readonly Buffer[] }): Promise<Verdict> =>
-      verifyExport(path, { vkey, rootAt: kept?.size, instead, progress: options.progress }).catch(
-        (error) => {
-          throw error instanceof NoExport ? new CommandFailed(`${path}: ${error.message}`) : error
-        },
-      )
+      verifyExport(path, {
+        vkey,
+        rootAt: trusted?.size,
+        instead,
+        progress: options.progress,
+      }).catch((error) => {
+        throw error instanceof NoExport ? new CommandFailed(`${path}: ${error.message}`) : error
+      })
     let verdict = await checked()
     const n = verdict.doubtful
     if (server && n !== undefined) {
@@ -80,21 +88,28 @@ export const verifyHistory = async ({ path, live, ...options }: Verify): Promise
 
     const { checkpoint, rootAt } = verdict
     const { size, origin } = checkpoint
-    const said = [`${size} events of ${origin} are as they were signed`]
-    said.push(vkey ? `signed with ${vkey}` : `signed with ${header.key}, as the export itself says`)
-    if (kept && kept.origin !== origin)
-      throw new CommandFailed(`${options.checkpoint} is a checkpoint of ${kept.origin}`)
-    if (kept && kept.size > size) {
+    const report = [`${size} events of ${origin} are as they were signed`]
+    report.push(
+      vkey ? `signed with ${vkey}` : `signed with ${header.key}, as the export itself says`,
+    )
+    if (trusted && trusted.origin !== origin)
+      throw new CommandFailed(`${options.checkpoint} is a checkpoint of ${trusted.origin}`)
+    if (trusted && trusted.size > size) {
       if (!server)
         throw new CommandFailed(
-          `${options.checkpoint} is of ${kept.size} events, the export has ${size}: ask a server (--url)`,
+          `${options.checkpoint} is of ${trusted.size} events, the export has ${size}: ask a server (--url)`,
         )
-      await begins(server, checkpoint, kept, `${options.checkpoint} is of another history`)
-    } else if (kept && !rootAt?.equals(kept.root))
-      throw new CommandFailed(
-        `${options.checkpoint} is of another history: its ${kept.size} events are not these`,
+      await requireConsistent(
+        server,
+        checkpoint,
+        trusted,
+        `${options.checkpoint} is of another history`,
       )
-    if (kept) said.push(`the checkpoint of ${kept.size} events is of the same history`)
+    } else if (trusted && !rootAt?.equals(trusted.root))
+      throw new CommandFailed(
+        `${options.checkpoint} is of another history: its ${trusted.size} events are not these`,
+      )
+    if (trusted) report.push(`the checkpoint of ${trusted.size} events is of the same history`)
     if (server) {
       const now = opened(
         await server.checkpoint(),
@@ -103,17 +118,17 @@ export const verifyHistory = async ({ path, live, ...options }: Verify): Promise
       )
       if (now.size < size)
         throw new CommandFailed(`the server knows of ${now.size} events only: its history was cut`)
-      await begins(server, checkpoint, now, 'the server has another history')
-      said.push(`the server's history of ${now.size} events goes on from there`)
+      await requireConsistent(server, checkpoint, now, 'the server has another history')
+      report.push(`the server's history of ${now.size} events goes on from there`)
       const { progress } = options
       const contradiction = await contradictionIn({ history: server, signed: now, progress })
       if (contradiction)
         throw new CommandFailed(
           `what the server serves is not what it has signed: ${contradiction}`,
         )
-      said.push(`the ${now.size} events that it serves are as it has signed them`)
+      report.push(`the ${now.size} events that it serves are as it has signed them`)
     }
-    return said
+    return report
   } finally {
     await server?.close()
   }
