@@ -141,7 +141,7 @@ t.test('a stream with an unreadable event leaves no snapshot that would hide it'
 })
 
 t.test('a state is kept as a snapshot up to 1,000,000 characters', async (t) => {
-  const { started, store, kept } = await opened(t)
+  const { started, store, stored } = await opened(t)
   const write = (stream: string, texts: readonly string[]) =>
     store.append(
       stream,
@@ -157,7 +157,7 @@ t.test('a state is kept as a snapshot up to 1,000,000 characters', async (t) => 
     await write(stream.name, ['x'.repeat(size)])
     t.equal((await load(stream)).state.length, size)
   }
-  t.strictSame([...kept.keys()], [streamOf(text, 'org-1', 'fitting').name])
+  t.strictSame([...stored.keys()], [streamOf(text, 'org-1', 'fitting').name])
 })
 
 t.test('metadata that cannot be read makes a stream unreadable too', async (t) => {

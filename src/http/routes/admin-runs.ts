@@ -65,7 +65,7 @@ export const adminRunRoutes =
           runId: request.params.run_id,
           live: model === 'live',
           instructions,
-          ended: fromEvent(reply.raw, 'close'),
+          disconnect: fromEvent(reply.raw, 'close'),
         })
         return { run_id: runId, session_id: sessionId, model, ...comparison }
       },

@@ -4,7 +4,7 @@ import type { ListInputItems } from '../../../queries/list-input-items.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { ReadMeter } from '../../metering/read-meter.ts'
 import type { EraseTurn } from '../../turns/erase/erase-turn.ts'
-import type { FindTurn, FoundTurn } from '../../turns/read/find-turn.ts'
+import type { FindTurn, ViewerTurn } from '../../turns/read/find-turn.ts'
 import type { CancelTurn } from '../../turns/run/cancel-turn.ts'
 import { refusals } from '../errors/responses.ts'
 import { routeOf } from '../server/route-rules.ts'
@@ -59,7 +59,7 @@ const deleted = z.object({
 const refused = ['response_not_found', 'user_not_found', 'delegation_not_allowed'] as const
 
 /** A response as it is now; one of another process is queued or in progress. */
-const currentResponse = async (run: FoundTurn) => {
+const currentResponse = async (run: ViewerTurn) => {
   const { turn, isQueued } = run
   const status = isQueued ? ('queued' as const) : ('in_progress' as const)
   const progress = turn ? await progressOf(turn) : { status }
@@ -158,7 +158,7 @@ export const responseReadRoutes =
         const { conversation } = request.query
         const { response_id } = request.params
         const runId = runOfResponse(response_id)
-        await eraseTurn({ ...request.delegated, runId, whole: conversation })
+        await eraseTurn({ ...request.delegated, runId, wholeSession: conversation })
         return { id: response_id, object: 'response.deleted' as const, deleted: true as const }
       },
     )

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { baseName } from '../../domain/file/types.ts'
 import { list, within } from '../../support/bounded-schema.ts'
-import { type SentPart, takenOnce } from '../../turns/begin/sent-parts.ts'
+import { type SentPart, singleUseText } from '../../turns/begin/sent-parts.ts'
 import { orAbsent } from './fields.ts'
 
 /** Files of one message, and of all messages of a request (docs/contract/limits.md#sizes). */
@@ -27,7 +27,7 @@ const sourceOf = (url: string): Pick<SentPart, 'from' | 'mediaType'> | undefined
   if (!head) return undefined
   const [, mediaType] = head
   return {
-    from: takenOnce(url.slice(comma + 1)),
+    from: singleUseText(url.slice(comma + 1)),
     ...(mediaType === undefined ? {} : { mediaType: mediaType.toLowerCase() }),
   }
 }
@@ -58,7 +58,7 @@ const audio = z
     input_audio: z.object({ data: z.string(), format: z.enum(['wav', 'mp3']) }),
   })
   .transform(({ input_audio: { data, format } }) => ({
-    part: { kind: 'audio' as const, from: takenOnce(data), mediaType: audioTypes[format] },
+    part: { kind: 'audio' as const, from: singleUseText(data), mediaType: audioTypes[format] },
   }))
 
 const controls = /\p{Cc}/u

@@ -1,5 +1,5 @@
 import { Refusal, refusal } from '../../domain/refusal.ts'
-import type { FindTurn, OneTurn } from '../../turns/read/find-turn.ts'
+import type { FindTurn, TurnQuery } from '../../turns/read/find-turn.ts'
 import { runOfCall } from '../../turns/run/client-calls.ts'
 import type { InputItem, ResolvedItem } from './response-input.ts'
 import { callsIn, messageRun, progressOf } from './response-object.ts'
@@ -26,7 +26,7 @@ type Reference = Extract<InputItem, { type: 'item_reference' }>
  */
 export const withReferences =
   ({ find }: Pick<FindTurn, 'find'>) =>
-  async (items: readonly InputItem[], who: Omit<OneTurn, 'runId'>): Promise<ResolvedItem[]> => {
+  async (items: readonly InputItem[], who: Omit<TurnQuery, 'runId'>): Promise<ResolvedItem[]> => {
     const references = items.filter(({ type }) => type === 'item_reference')
     if (references.length > most)
       throw refusal('too_complex', {

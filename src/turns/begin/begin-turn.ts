@@ -10,7 +10,7 @@ import { idFor } from '../../support/ids.ts'
 import type { ForkSessions } from '../fork/fork-sessions.ts'
 import type { FindTurn } from '../read/find-turn.ts'
 import type { PastTurn } from '../read/past-turn.ts'
-import type { Kept } from '../run/live-turns.ts'
+import type { Retention } from '../run/live-turns.ts'
 import type { Turns } from '../run/turns.ts'
 import type { LiveTurn, TurnRequest } from '../turn.ts'
 import { type ChosenAgents, chooseAgents } from './choose-agents.ts'
@@ -45,7 +45,7 @@ export type BeginTurnUses = {
 }
 
 /** Whether a turn can be read again after its end. */
-const keptAfter: Record<Delivery, Kept> = {
+const retention: Record<Delivery, Retention> = {
   whole: false,
   progress: false,
   streamed: true,
@@ -101,7 +101,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
     const runsAtOnce = runsAtOnceOf(client.access.plan)
     const { delivery } = input
     const background = delivery === 'background'
-    const turn = turns.send(request, { keep: keptAfter[delivery], runsAtOnce, background })
+    const turn = turns.send(request, { keep: retention[delivery], runsAtOnce, background })
     return earlier.record(turn, messageId)
   }
 }

@@ -99,25 +99,25 @@ export const receiveParts = ({ spool, outbound }: Uses) => {
 
   /** Which type a file has, by its bytes; of other files, what the client says. */
   const factsOf = (part: SentPart, header: Buffer): Pick<PartFacts, 'mediaType'> => {
-    const told = mediaHeader(header)
+    const detected = mediaHeader(header)
     const { kind, mediaType: declared } = part
     if (kind === 'image') {
-      if (told?.mediaType.startsWith('image/')) return told
+      if (detected?.mediaType.startsWith('image/')) return detected
       throw unreadable(part, 'it is no PNG, JPEG, GIF or WebP')
     }
     if (kind === 'audio') {
-      if (told && told.mediaType === declared) return told
+      if (detected && detected.mediaType === declared) return detected
       throw unreadable(part, `it is not ${declared}`)
     }
-    if (declared === 'application/pdf' && told?.mediaType !== declared)
+    if (declared === 'application/pdf' && detected?.mediaType !== declared)
       throw unreadable(part, 'it is no PDF')
-    return { mediaType: declared ?? told?.mediaType ?? 'application/octet-stream' }
+    return { mediaType: declared ?? detected?.mediaType ?? 'application/octet-stream' }
   }
 
   return async (sent: readonly SentPart[]): Promise<ArrivedParts> => {
-    const kept: Spooled[] = []
+    const files: Spooled[] = []
     const discard = async () => {
-      for (const { remove } of kept.splice(0)) await remove()
+      for (const { remove } of files.splice(0)) await remove()
     }
     const signal = AbortSignal.timeout(fetchMs)
     let inAll = 0
@@ -144,7 +144,7 @@ export const receiveParts = ({ spool, outbound }: Uses) => {
       }
 
       const file = await spool.keep(measured())
-      kept.push(file)
+      files.push(file)
       if (size === 0) throw unreadable(part, 'it is empty')
       return {
         kind,

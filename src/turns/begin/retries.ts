@@ -32,7 +32,7 @@ export type Attempt = {
 /** The content of a request, equal for identical requests. */
 export type RequestContent = { key: string; url: string; body: Uint8Array | undefined }
 
-type Asked = {
+type RetryRequest = {
   attempt: Attempt
   content: RequestContent
   organizationId: string
@@ -71,8 +71,8 @@ type Uses = {
  * answer.
  */
 export const hasFailed = async ({ outcome }: LiveTurn): Promise<boolean> => {
-  const ended = await Promise.race([outcome, undefined])
-  return ended?.status === 'failed' && ended.refusal.code !== limitCode
+  const result = await Promise.race([outcome, undefined])
+  return result?.status === 'failed' && result.refusal.code !== limitCode
 }
 
 /** Whether a turn was cancelled, as far as is known by now. */
@@ -97,7 +97,7 @@ export const retries = (uses: Uses) => {
     const next = () => undelivered.claim(fingerprint, { node, request }, clock.now())
     let claimed = await next()
     if ('held' in claimed) {
-      const others = claimed.held.filter((one) => one.node !== node)
+      const others = claimed.held.filter((run) => run.node !== node)
       // A run of a dead process resumes here and can then be claimed.
       for (const { runId } of others) await pastTurn(runId, { items: 0, characters: 0 })
       if (others.length > 0) claimed = await next()
@@ -119,7 +119,7 @@ export const retries = (uses: Uses) => {
       if (turn) return (await hasFailed(turn)) ? undefined : turn
       const { state } = await load(sessionStream(organizationId, sessionId))
       if (state.status === 'erased') return 'erased'
-      const stored = state.turns.find((one) => one.messageId === messageId)
+      const stored = state.turns.find((item) => item.messageId === messageId)
       if (!stored || stored.outcome === 'failed') return undefined
       // Another process executes it, or the views do not show it yet.
       requireOpen(attempt)
@@ -131,7 +131,7 @@ export const retries = (uses: Uses) => {
    * What the attempt claims. Its own run, or the claimed one, is released or removed once it is
    * closed.
    */
-  return async ({ attempt, content, organizationId, userId }: Asked): Promise<Retry> => {
+  return async ({ attempt, content, organizationId, userId }: RetryRequest): Promise<Retry> => {
     const { key, url, body } = content
     const fingerprint = hash([key, organizationId, userId, url, ''].join('\n'), body)
     const holder = { node, request: ++requests }

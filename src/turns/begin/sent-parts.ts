@@ -12,14 +12,14 @@ export type SentPart = Pick<PartFacts, 'kind' | 'at' | 'name' | 'detail'> & {
 export type SentMessage = ChatMessage & { sent?: readonly SentPart[] }
 
 /** A text in base64 that is released once it is taken. */
-export const takenOnce = (text: string): { length: number; take(): string } => {
+export const singleUseText = (text: string): { length: number; take(): string } => {
   let base64 = text
   return {
     length: text.length,
     take() {
-      const whole = base64
+      const value = base64
       base64 = ''
-      return whole
+      return value
     },
   }
 }

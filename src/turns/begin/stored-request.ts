@@ -95,8 +95,8 @@ const echoIn = (
   { seal }: Keyed,
 ): Pick<StoredRequest, 'echo'> => {
   if (!echo || echo.json === noEcho) return {}
-  const whole = room > 0 ? seal(echo.json) : undefined
-  if (whole && whole.box.length <= room) return { echo: whole }
+  const full = room > 0 ? seal(echo.json) : undefined
+  if (full && full.box.length <= room) return { echo: full }
   return echo.short === noEcho ? {} : { echo: seal(echo.short) }
 }
 
@@ -106,7 +106,7 @@ const echoIn = (
  */
 export const storedRequest = (request: TurnRequest, key: Keyed): StoredRequest => {
   if (isPlain(request)) return echoIn(mostSealed, request, key)
-  const whole = optionsOf(request)
+  const requestOptions = optionsOf(request)
   const { seal } = key
   const { messageId, files } = request
   const parts = files ? { parts: storedParts(messageId, files.parts, key) } : {}
@@ -115,7 +115,9 @@ export const storedRequest = (request: TurnRequest, key: Keyed): StoredRequest =
     showing(message, () => false),
   )
   const sealed = {
-    ...(Object.keys(whole).length > 0 ? { request: seal(JSON.stringify(whole)) } : {}),
+    ...(Object.keys(requestOptions).length > 0
+      ? { request: seal(JSON.stringify(requestOptions)) }
+      : {}),
     ...(before.length > 0 ? { before: seal(JSON.stringify(before)) } : {}),
   }
   const boxes = [sealed.request, sealed.before].map((text) => text?.box.length ?? 0)

@@ -95,7 +95,7 @@ export const warmAgents = ({ findAgents, toolsOf, models, clock }: Uses) => {
       const all = await findAgents(call.organizationId)
       const { orchestrator } = all
       const wanted = agent ? [orchestrator, agent] : [orchestrator]
-      const instances = wanted.map((one) => instance(one, all, call, userId))
+      const instances = wanted.map((config) => instance(config, all, call, userId))
       const [tools = 0] = await Promise.all(instances.map(({ entry }) => entry.ready))
       return {
         status: instances.every(({ warm }) => warm) ? 'warm' : 'built',

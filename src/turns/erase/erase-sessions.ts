@@ -26,7 +26,7 @@ const leftToErasure = (error: unknown): void => {
 type OneSession = { userId: string; sessionId: string }
 
 /**
- * Erases conversations of a user for good: what runs is cancelled first, so that its end is stored
+ * Erases conversations of a user for good: running turns are cancelled first, so their end is stored
  * before the session's key is destroyed; content that was generated in them goes too, and what
  * memory holds of their turns is forgotten.
  */

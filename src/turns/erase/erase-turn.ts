@@ -11,10 +11,10 @@ type Uses = {
   runs: Pick<View<RunView>, 'find'>
 }
 
-type Asked = Delegated & {
+type EraseTurnRequest = Delegated & {
   runId: string | undefined
   /** The session may have other turns, which go too. */
-  whole: boolean
+  wholeSession: boolean
 }
 
 /**
@@ -23,7 +23,7 @@ type Asked = Delegated & {
  */
 export const eraseTurn =
   ({ findTurn, eraseSessions, runs }: Uses) =>
-  async ({ call, viewer, runId, whole }: Asked): Promise<void> => {
+  async ({ call, viewer, runId, wholeSession }: EraseTurnRequest): Promise<void> => {
     const { organizationId } = call
     const { sessionId } = await findTurn.placeOf({ organizationId, viewer, runId })
     const { total } = await runs.find({
@@ -31,7 +31,7 @@ export const eraseTurn =
       equals: [organizationId, sessionId],
       limit: 1,
     })
-    if (total > 1 && !whole)
+    if (total > 1 && !wholeSession)
       throw refusal('response_continued', {
         message: 'Its conversation has other turns: with conversation=true all of it is erased',
       })

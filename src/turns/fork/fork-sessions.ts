@@ -21,9 +21,9 @@ import type { ArrivedPart } from '../begin/receive-parts.ts'
 import { arrivedAgain, copiedParts, type FilePlace } from './copied-parts.ts'
 import {
   type CutAt,
-  type FoundCut,
   findCut,
   recordedMessages,
+  type SessionCut,
   type StoredMessage,
   sizeOf,
 } from './recorded-messages.ts'
@@ -43,7 +43,7 @@ type Uses = {
   node: string
 }
 
-export type ForkAsked = {
+export type ForkRequest = {
   viewer: Viewer
   /** The session that is forked. */
   sessionId: string
@@ -118,7 +118,12 @@ const sealedAgain = async (
     from,
     content: again(message.content),
     ...(toolCalls
-      ? { toolCalls: toolCalls.map((one) => ({ ...one, arguments: again(one.arguments) })) }
+      ? {
+          toolCalls: toolCalls.map((toolCall) => ({
+            ...toolCall,
+            arguments: again(toolCall.arguments),
+          })),
+        }
       : {}),
     ...(parts ? { parts: await copiedParts(parts, messageId, source, own) } : {}),
   }
@@ -175,11 +180,11 @@ export const forkSessions = (uses: Uses) => {
     for await (const next of piecesOf(recordedMessages(read, from), copying)) {
       await yieldToEventLoop()
       const messages: ForkedMessage[] = []
-      for (const one of next) messages.push(await sealedAgain(one, clock.id(), keys))
+      for (const message of next) messages.push(await sealedAgain(message, clock.id(), keys))
       const isLast = at + messages.length >= fork.messages
       if (isLast) requireSource(viewer, await stateOf(call, fork.forkedFrom))
-      const asked = { ...target, isNew: isNew && at === 0, at, messages }
-      const stored = await forkSession(asked, call)
+      const piece = { ...target, isNew: isNew && at === 0, at, messages }
+      const stored = await forkSession(piece, call)
       position = stored.position
       at += messages.length
       if (stored.state.status === 'open') return position
@@ -202,19 +207,19 @@ export const forkSessions = (uses: Uses) => {
         return await copyAll(copying, call)
       } catch (error) {
         if (error instanceof KeyDestroyed) throw refusal('session_not_found')
-        const gone = error instanceof Refusal && error.code === 'session_not_found'
-        if (gone) await abandon(copying, call)
+        const isGone = error instanceof Refusal && error.code === 'session_not_found'
+        if (isGone) await abandon(copying, call)
         throw error
       } finally {
         underWay.delete(forkId)
       }
     })
 
-  const opened = async (call: Call, sessionId: string, asked: FoundCut['asked']) => {
-    if (!asked) return { message: '', files: [] }
+  const opened = async (call: Call, sessionId: string, userMessage: SessionCut['userMessage']) => {
+    if (!userMessage) return { message: '', files: [] }
     const source = await sourceOf(call, sessionId)
-    const files = await arrivedAgain(asked.parts ?? [], source)
-    return { message: source.key.open(asked.content), files }
+    const files = await arrivedAgain(userMessage.parts ?? [], source)
+    return { message: source.key.open(userMessage.content), files }
   }
 
   return {
@@ -223,24 +228,24 @@ export const forkSessions = (uses: Uses) => {
      * service_unavailable
      */
     async fork(
-      { viewer, sessionId: source, at, forkSessionId, ...asked }: ForkAsked,
+      { viewer, sessionId: source, at, forkSessionId, ...options }: ForkRequest,
       call: Call,
     ): Promise<Forked> {
       const { organizationId, keyId } = call
       const sessionId = forkSessionId ?? idFor(clock, call, 'session')
-      const forkId = asked.forkId ?? idFor(clock, call, 'fork')
+      const forkId = options.forkId ?? idFor(clock, call, 'fork')
       const isNew = forkSessionId === undefined && call.scope === undefined
       const from = await stateOf(call, source)
       requireSource(viewer, from)
       const target = isNew ? undefined : await load(sessionStream(organizationId, sessionId))
       if (target) requireFree(viewer, forkId, target.state)
-      const begun = target?.state.fork
-      const cut: FoundCut =
-        begun && 'after' in at
-          ? begun
+      const existing = target?.state.fork
+      const cut: SessionCut =
+        existing && 'after' in at
+          ? existing
           : await findCut(read, { organizationId, sessionId: source }, at)
-      const { message, files } = await opened(call, source, cut.asked)
-      const { copied, ...fork } = begun ?? {
+      const { message, files } = await opened(call, source, cut.userMessage)
+      const { copied, ...fork } = existing ?? {
         forkId,
         forkedFrom: source,
         after: cut.after,
@@ -255,7 +260,7 @@ export const forkSessions = (uses: Uses) => {
       return { sessionId, forkedFrom: source, after: fork.after, message, files, position }
     },
 
-    /** Goes on with a fork that a process left unfinished; erases it where its source is erased. */
+    /** Finishes a fork that a process left incomplete; erases it where its source is erased. */
     async finish(view: ForkView): Promise<void> {
       const { session_id, organization_id, fork_id: forkId, forked_from: forkedFrom } = view
       const { after, messages, key_id: keyId, hidden } = view

@@ -33,8 +33,8 @@ const messageIn = (recorded: RecordedEvent): StoredMessage | undefined => {
     return { messageId, fromRun: runId, saidBy: 'user', at, content, ...files }
   }
   if (event.type === 'AssistantMessageRecorded') {
-    const { runId, ...said } = event.data
-    return { ...said, fromRun: runId, saidBy: 'assistant', at }
+    const { runId, ...message } = event.data
+    return { ...message, fromRun: runId, saidBy: 'assistant', at }
   }
   if (event.type !== 'ClientToolAnswered') return undefined
   const { messageId, runId, toolId, content } = event.data
@@ -65,26 +65,26 @@ export const sizeOf = ({ content, toolCalls = [] }: StoredMessage): number =>
 /** Up to and with a message (null: all), or up to the turn that a message belongs to. */
 export type CutAt = { after: string | null } | { beforeTurnOf: string }
 
-/** `asked` is the message of the user that the turn began with. */
-export type FoundCut = Cut & { asked?: Pick<StoredMessage, 'content' | 'parts'> }
+/** `userMessage` began the turn. */
+export type SessionCut = Cut & { userMessage?: Pick<StoredMessage, 'content' | 'parts'> }
 
 /** Characters of sealed texts, and bytes of files. */
 type Size = { characters: number; files: number }
 
-const none: FoundCut = { after: null, messages: 0 }
+const none: SessionCut = { after: null, messages: 0 }
 
 /**
  * Where a session is cut. @throws message_not_found, and payload_too_large for more than a fork
  * copies
  */
-export const findCut = async (read: Read, place: Place, at: CutAt): Promise<FoundCut> => {
+export const findCut = async (read: Read, place: Place, at: CutAt): Promise<SessionCut> => {
   const wanted = 'after' in at ? at.after : at.beforeTurnOf
   let cut = none
   let size: Size = { characters: 0, files: 0 }
-  let turn: FoundCut & { size: Size } = { ...none, size }
-  const within = (found: FoundCut, { characters, files }: Size): FoundCut => {
-    const isText = found.messages <= mostForked.messages && characters <= mostForked.characters
-    if (isText && files <= mostForked.files) return found
+  let turn: SessionCut & { size: Size } = { ...none, size }
+  const within = (part: SessionCut, { characters, files }: Size): SessionCut => {
+    const isText = part.messages <= mostForked.messages && characters <= mostForked.characters
+    if (isText && files <= mostForked.files) return part
     throw refusal('payload_too_large', {
       message: isText
         ? 'A fork has at most 32 MB of files: name an earlier message'
@@ -94,7 +94,7 @@ export const findCut = async (read: Read, place: Place, at: CutAt): Promise<Foun
   for await (const batch of recordedMessages(read, place)) {
     for (const message of batch) {
       const { messageId, saidBy, parts = [] } = message
-      if (saidBy === 'user') turn = { ...cut, asked: message, size }
+      if (saidBy === 'user') turn = { ...cut, userMessage: message, size }
       cut = { after: messageId, messages: cut.messages + 1 }
       size = {
         characters: size.characters + sizeOf(message),
@@ -103,7 +103,7 @@ export const findCut = async (read: Read, place: Place, at: CutAt): Promise<Foun
       if (messageId !== wanted) continue
       if ('after' in at) return within(cut, size)
       const { size: until, ...before } = turn
-      if (!before.asked) break
+      if (!before.userMessage) break
       return within(before, until)
     }
     if (wanted === null) within(cut, size)

@@ -10,7 +10,7 @@ type Uses = { waitUntilShown: Turns['waitUntilShown']; findSession: FindSession 
  */
 export const findCurrentSession =
   ({ waitUntilShown, findSession }: Uses): FindSession =>
-  async (one) => {
-    await waitUntilShown(one)
-    return findSession(one)
+  async (query) => {
+    await waitUntilShown(query)
+    return findSession(query)
   }

@@ -16,10 +16,10 @@ export type FindTurnUses = {
   findSession: FindSession
 }
 
-export type OneTurn = { organizationId: string; viewer: Viewer; runId: string | undefined }
+export type TurnQuery = { organizationId: string; viewer: Viewer; runId: string | undefined }
 
 /** A turn of a session that is the viewer's. */
-export type FoundTurn = {
+export type ViewerTurn = {
   runId: string
   sessionId: string
   /** Unix seconds. */
@@ -33,7 +33,7 @@ export type FoundTurn = {
   echo(): Promise<string | undefined>
 }
 
-type FoundPlace = {
+type TurnPlace = {
   sessionId: string
   /** The session has not gone on after it. */
   isLatest: boolean
@@ -55,23 +55,23 @@ export const findTurn = (uses: FindTurnUses) => {
   const { turns, pastTurn, findRun, findSession } = uses
 
   const requireOwn = (
-    { organizationId, viewer }: OneTurn,
+    { organizationId, viewer }: TurnQuery,
     sessionId: string,
   ): Promise<SessionView> => findSession({ organizationId, viewer, sessionId }).catch(asUnknownTurn)
 
-  const inMemory = async (one: OneTurn, runId: string): Promise<LiveTurn | undefined> => {
+  const inMemory = async (query: TurnQuery, runId: string): Promise<LiveTurn | undefined> => {
     const turn = turns.find(runId)
     if (!turn) return undefined
-    if (turn.organizationId !== one.organizationId) throw unknown()
-    if (turn.beginning) await requireOwn(one, turn.sessionId)
-    else if (!turn.requester || !isOwn(one.viewer, turn.requester)) throw unknown()
+    if (turn.organizationId !== query.organizationId) throw unknown()
+    if (turn.beginning) await requireOwn(query, turn.sessionId)
+    else if (!turn.requester || !isOwn(query.viewer, turn.requester)) throw unknown()
     return turn
   }
 
-  const stored = async (one: OneTurn, runId: string): Promise<RunView> => {
+  const stored = async (query: TurnQuery, runId: string): Promise<RunView> => {
     const run = await findRun(runId)
-    if (run?.organization_id !== one.organizationId) throw unknown()
-    await requireOwn(one, run.session_id)
+    if (run?.organization_id !== query.organizationId) throw unknown()
+    await requireOwn(query, run.session_id)
     return run
   }
 
@@ -89,14 +89,14 @@ export const findTurn = (uses: FindTurnUses) => {
 
   return {
     /** Where a turn is in its session. @throws response_not_found */
-    async placeOf(one: OneTurn): Promise<FoundPlace> {
-      const { runId } = one
+    async placeOf(query: TurnQuery): Promise<TurnPlace> {
+      const { runId } = query
       if (!runId) throw unknown()
-      const live = await inMemory(one, runId)
+      const live = await inMemory(query, runId)
       // It waits for those before it.
       if (live && !live.beginning) return { sessionId: live.sessionId, isLatest: true }
-      const run = await stored(one, runId)
-      const { run: latest } = await requireOwn(one, run.session_id)
+      const run = await stored(query, runId)
+      const { run: latest } = await requireOwn(query, run.session_id)
       return {
         sessionId: run.session_id,
         isLatest: latest?.run_id === runId,
@@ -104,18 +104,18 @@ export const findTurn = (uses: FindTurnUses) => {
       }
     },
     /** @throws response_not_found */
-    async find(one: OneTurn): Promise<FoundTurn> {
-      const { runId } = one
+    async find(query: TurnQuery): Promise<ViewerTurn> {
+      const { runId } = query
       if (!runId) throw unknown()
-      const live = await inMemory(one, runId)
+      const live = await inMemory(query, runId)
       if (live) {
         const { sessionId, created } = live
         const echo = () => echoOf(live)
         return { runId, sessionId, created, turn: live, isPast: false, echo }
       }
-      const run = await stored(one, runId)
+      const run = await stored(query, runId)
       const turn = await pastTurn(runId, { items: 0, characters: 0 })
-      const found = {
+      const past = {
         runId,
         sessionId: run.session_id,
         created: createdOf(runId, Date.parse(run.started_at)),
@@ -123,7 +123,7 @@ export const findTurn = (uses: FindTurnUses) => {
         isQueued: run.status === 'queued',
         echo: () => storedEcho(run),
       }
-      return turn ? { ...found, turn } : found
+      return turn ? { ...past, turn } : past
     },
   }
 }

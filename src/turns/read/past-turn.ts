@@ -16,20 +16,20 @@ import { createdOf } from './run-start.ts'
 
 const noneWait: FindPendingApprovals = async () => []
 
-const waitingFor = (one: StoredPending): ApprovalRequired => ({
+const waitingFor = (approval: StoredPending): ApprovalRequired => ({
   event: 'approval_required',
-  at: one.at,
-  approval_id: one.approval_id,
-  tool_name: one.tool_name,
-  tool_id: one.tool_id,
-  agent_name: one.agent_name,
-  arguments: one.arguments,
+  at: approval.at,
+  approval_id: approval.approval_id,
+  tool_name: approval.tool_name,
+  tool_id: approval.tool_id,
+  agent_name: approval.agent_name,
+  arguments: approval.arguments,
   definition: '',
-  approver: one.approver,
-  expires_at: one.expires_at,
+  approver: approval.approver,
+  expires_at: approval.expires_at,
 })
 
-const endedAt = ({ ended_at }: RunView): { at?: number } =>
+const completionTime = ({ ended_at }: RunView): { at?: number } =>
   ended_at === null ? {} : { at: unixSeconds(ended_at) }
 
 /** What a client already has of a turn: items, and characters of the answer. */
@@ -43,13 +43,14 @@ export type Had = { items: number; characters: number }
 export const pastTurn =
   (findAnswer: FindAnswer, findPendingApprovals: FindPendingApprovals = noneWait) =>
   async (runId: string, had: Had): Promise<LiveTurn | undefined> => {
-    const found = await findAnswer(runId)
-    if (!found || found.run.status === 'running' || found.run.status === 'queued') return undefined
-    const { run, text, calls } = found
+    const stored = await findAnswer(runId)
+    if (!stored || stored.run.status === 'running' || stored.run.status === 'queued')
+      return undefined
+    const { run, text, calls } = stored
     const { agent, organization_id, session_id, started_at, status, error_code } = run
     const tool_calls = calls ?? run.tool_calls.map((call) => ({ ...call, arguments: '{}' }))
     const paused = status === 'awaiting_approval' || status === 'in_doubt'
-    const asked = paused ? (await findPendingApprovals(runId)).map(waitingFor) : []
+    const approvals = paused ? (await findPendingApprovals(runId)).map(waitingFor) : []
     const done: TurnDone = {
       event: 'done',
       text,
@@ -59,7 +60,7 @@ export const pastTurn =
       ...(calls ? { waits: true } : {}),
       usage: { promptTokens: run.prompt_tokens, completionTokens: run.completion_tokens },
       charges: [],
-      ...(paused ? { pending: asked.map(pendingOf) } : {}),
+      ...(paused ? { pending: approvals.map(pendingOf) } : {}),
       ...(status === 'in_doubt' ? { in_doubt: true } : {}),
     }
     const code = error_code && isRefusalCode(error_code) ? error_code : 'orchestrator_error'
@@ -74,14 +75,14 @@ export const pastTurn =
     if (attempt > 1 && had.items === 0) log.push({ event: 'run_resumed', attempt })
     const rest = text.slice(had.characters)
     if (rest !== '') log.push({ event: 'token', agent, step_id: runId, text: rest })
-    for (const one of asked) log.push(one)
+    for (const approval of approvals) log.push(approval)
     const outcome: Outcome = failed
       ? { status: 'failed', refusal: failure }
       : paused
         ? { status: 'paused', done, goesOn: false }
         : status === 'cancelled'
           ? { status, done }
-          : { status: 'completed', done, ...endedAt(run) }
+          : { status: 'completed', done, ...completionTime(run) }
     log.push(isAnswered(outcome) ? done : failedItem(refusalOf(outcome)))
     log.close()
     const turn: LiveTurn = {

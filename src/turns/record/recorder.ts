@@ -5,8 +5,8 @@ import type { ToolCall } from '../../ports/model.ts'
 import { digestOf } from './arguments-digest.ts'
 
 type Run = { runId: string; seal(text: string): Sealed }
-type Tell = (event: never, run: Run) => SessionEvent | undefined
-type Tellers = {
+type StepFactory = (event: never, run: Run) => SessionEvent | undefined
+type StepFactories = {
   [E in AgentEvent['event']]: (
     event: AgentEvent & { event: E },
     run: Run,
@@ -27,7 +27,7 @@ const reachedIn = ({ reached }: ToolCompleted) => {
   return { ...rest, ...(credentials ? { credentials: [...credentials] } : {}) }
 }
 
-const tellers: Tellers = {
+const stepFactories: StepFactories = {
   agent_started: (
     { step_id, agent_id, agent, agent_type, depth, parent_agent, at },
     { runId },
@@ -122,7 +122,7 @@ const tellers: Tellers = {
 }
 
 /** Whether an event is stored at all. */
-export const isStep = ({ event }: AgentEvent): boolean => tellers[event] !== nothing
+export const isStep = ({ event }: AgentEvent): boolean => stepFactories[event] !== nothing
 
 /**
  * The stored event of each step of a turn, if it has one; messages and the end are the commands'.
@@ -130,5 +130,5 @@ export const isStep = ({ event }: AgentEvent): boolean => tellers[event] !== not
 export const stepsOf = (runId: string, seal: (text: string) => Sealed) => {
   const run: Run = { runId, seal }
   return (event: AgentEvent): SessionEvent | undefined =>
-    (tellers[event.event] as Tell)(event as never, run)
+    (stepFactories[event.event] as StepFactory)(event as never, run)
 }

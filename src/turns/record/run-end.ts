@@ -2,7 +2,7 @@ import type { TurnDone } from '../../agents/agent-event.ts'
 import { saturate } from '../../domain/amounts.ts'
 import { limitCode } from '../../domain/run-limits.ts'
 import type { SessionEvent } from '../../domain/session/events.ts'
-import type { Ended } from '../run/agent-input.ts'
+import type { RunResult } from '../run/agent-input.ts'
 import type { TurnRequest } from '../turn.ts'
 import { limitsOf } from '../turn.ts'
 
@@ -17,7 +17,7 @@ export type RunCost = {
 /** The agent that spoke last, found by its name; the first of several with one name. */
 const agentOf = ({ agent, agents }: TurnRequest, name: string): string => {
   if (name === agent.name) return agent.agentId
-  for (const [agentId, one] of agents) if (one.name === name) return agentId
+  for (const [agentId, candidate] of agents) if (candidate.name === name) return agentId
   return agent.agentId
 }
 
@@ -45,7 +45,7 @@ type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTime
 export const endOf = (
   request: TurnRequest,
   runId: string,
-  driven: Ended,
+  driven: RunResult,
   durationMs: number,
 ): End => {
   const { ended, done } = driven
@@ -53,8 +53,8 @@ export const endOf = (
   if (ended === 'timed_out') return { type: 'RunTimedOut', data: { runId, ...cost } }
   if (ended === 'failed') {
     const { refusal: refused, cause } = driven
-    const said = { code: refused.code, ...(cause === undefined ? {} : { cause }) }
-    return { type: 'RunFailed', data: { runId, ...said, ...cost } }
+    const failure = { code: refused.code, ...(cause === undefined ? {} : { cause }) }
+    return { type: 'RunFailed', data: { runId, ...failure, ...cost } }
   }
   if (ended === 'limited') return { type: 'RunFailed', data: { runId, code: limitCode, ...cost } }
   if (ended === 'cancelled') return { type: 'RunCancelled', data: { runId, ...cost } }
@@ -70,7 +70,7 @@ export const endOf = (
 /** What is recorded of the limit that ended a run, before its end. */
 export const limitEvent = (
   runId: string,
-  driven: Ended,
+  driven: RunResult,
 ): SessionEvent<'RunLimitReached'> | undefined => {
   const limit = driven.ended === 'limited' ? driven.limit : driven.done.limit
   return limit && { type: 'RunLimitReached', data: { runId, ...limit } }

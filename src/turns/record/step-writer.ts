@@ -41,7 +41,7 @@ export const stepWriter = ({ stepOf, record, answers = 0 }: Uses) => {
   let failed = (_error: unknown): void => undefined
   let waiting: AgentEvent[] = []
   let bound = false
-  let answered = answers
+  let answerCount = answers
   let writing: Promise<void> | undefined
   let coming: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -70,7 +70,7 @@ export const stepWriter = ({ stepOf, record, answers = 0 }: Uses) => {
     bound = false
     try {
       await record(stepsOf(now))
-      answered += answersIn(now)
+      answerCount += answersIn(now)
     } catch (error) {
       waiting = [...now, ...waiting]
       bound = true
@@ -94,7 +94,7 @@ export const stepWriter = ({ stepOf, record, answers = 0 }: Uses) => {
   }
 
   const unwritten = (isMessage: boolean): SessionEvent[] => {
-    const isOnly = isMessage && answered + answersIn(waiting) === 1
+    const isOnly = isMessage && answerCount + answersIn(waiting) === 1
     return stepsOf(waiting, !isOnly)
   }
 

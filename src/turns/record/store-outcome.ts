@@ -12,7 +12,7 @@ import type { Log } from '../../ports/log.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import type { Keyed } from '../../security/vault.ts'
 import { unixSeconds } from '../../support/iso-time.ts'
-import type { Ended } from '../run/agent-input.ts'
+import type { RunResult } from '../run/agent-input.ts'
 import { answerEvents } from '../run/client-calls.ts'
 import { failureCode } from '../run/failure-code.ts'
 import type { TurnLog } from '../run/turn-log.ts'
@@ -58,27 +58,27 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
 
   const callOf = ({ request, runId }: StoredRun) => following(request.call, runId)
 
-  const end = (run: StoredRun, driven: Ended) => {
+  const end = (run: StoredRun, driven: RunResult) => {
     const { request, runId, key, owner } = run
     const { sessionId, payerId } = request
     const { done, ended, state } = driven
     const durationMs = run.elapsed()
     const isKept = ended === 'cancelled' || ended === 'limited'
-    const answered = ended === 'done' || (isKept && done.text !== '')
+    const hasAnswer = ended === 'done' || (isKept && done.text !== '')
     const steps = [...driven.steps]
     const limit = limitEvent(runId, driven)
     if (limit) steps.push(limit)
-    if (answered && !run.isAnswered)
+    if (hasAnswer && !run.isAnswered)
       steps.push(...answerEvents({ runId, messageId: clock.id(), done, state }, key))
     const last = endOf(request, runId, driven, durationMs)
     return endRun({ sessionId, payerId, steps, end: last, owner }, callOf(run))
   }
 
   /**
-   * One whose steps, answer or end no store takes has failed instead; what does not fit is not
-   * counted.
+   * A run whose steps, answer or end cannot be stored fails instead; a usage that does not fit is
+   * not counted.
    */
-  const instead = (run: StoredRun, driven: Ended, err: unknown): Ended => {
+  const instead = (run: StoredRun, driven: RunResult, err: unknown): RunResult => {
     if (!isUnstorable(err)) throw err
     const { requestId: reqId } = run.request.call
     uses.log.error({ err, reqId, run_id: run.runId }, 'a run cannot be stored')
@@ -87,7 +87,7 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
     return { ended: 'failed', done, refusal: refusal(failureCode(err)), steps: [] }
   }
 
-  const ended = async (run: StoredRun, result: Ended): Promise<Outcome> => {
+  const storeEnd = async (run: StoredRun, result: RunResult): Promise<Outcome> => {
     let driven = result
     let stored: Awaited<ReturnType<typeof end>>
     try {
@@ -106,7 +106,10 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
   }
 
   /** One that waits for decisions; it has failed where its pause cannot be stored. */
-  const paused = async (run: StoredRun, driven: Ended & { ended: 'paused' }): Promise<Outcome> => {
+  const storePause = async (
+    run: StoredRun,
+    driven: RunResult & { ended: 'paused' },
+  ): Promise<Outcome> => {
     const { request, runId, key, owner, log } = run
     const { approvals, inDoubt, done, steps } = driven
     const cost = costOf(request, done)
@@ -123,14 +126,14 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
       const pending = approvals.map(pendingOf)
       return { status: 'paused', goesOn: stored.goesOn, done: { ...done, pending } }
     } catch (err) {
-      return await ended(run, instead(run, driven, err))
+      return await storeEnd(run, instead(run, driven, err))
     }
   }
 
-  /** One that another process has, or is to go on with. */
-  const left = async (
+  /** For a run that another process owns or will resume. */
+  const storeHandover = async (
     run: StoredRun,
-    driven: Ended & { ended: 'lost' | 'handed_over' },
+    driven: RunResult & { ended: 'lost' | 'handed_over' },
   ): Promise<Outcome> => {
     if (driven.ended === 'handed_over') {
       const { request, runId, owner } = run
@@ -146,8 +149,8 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
     return { status: 'failed', refusal: driven.refusal, stored: false }
   }
 
-  return (run: StoredRun, driven: Ended): Promise<Outcome> => {
-    if (driven.ended === 'lost' || driven.ended === 'handed_over') return left(run, driven)
-    return driven.ended === 'paused' ? paused(run, driven) : ended(run, driven)
+  return (run: StoredRun, driven: RunResult): Promise<Outcome> => {
+    if (driven.ended === 'lost' || driven.ended === 'handed_over') return storeHandover(run, driven)
+    return driven.ended === 'paused' ? storePause(run, driven) : storeEnd(run, driven)
   }
 }

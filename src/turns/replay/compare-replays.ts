@@ -1,10 +1,10 @@
 import { cutText } from '../../support/cut-text.ts'
-import type { ModelPlace, Place, Told, ToolPlace } from './replay.ts'
+import type { ModelPlace, Place, Replay, ToolPlace } from './replay.ts'
 
-/** Characters of a text in an answer; what is beyond is left out. */
+/** The most characters of a text in an answer; longer texts are cut. */
 const mostShown = 16_384
 
-const shown = (text: string): string =>
+const excerpt = (text: string): string =>
   text.length <= mostShown ? text : `${cutText(text, mostShown)}… (${text.length} characters)`
 
 const modelFields = ['model', 'system', 'tools', 'messages', 'settings', 'answer', 'calls'] as const
@@ -12,8 +12,8 @@ const toolFields = ['tool', 'arguments', 'result'] as const
 
 type Field = (typeof modelFields)[number] | (typeof toolFields)[number] | 'agent'
 
-const differs = (one: unknown, other: unknown): boolean =>
-  JSON.stringify(one) !== JSON.stringify(other)
+const differs = (left: unknown, right: unknown): boolean =>
+  JSON.stringify(left) !== JSON.stringify(right)
 
 /** What differs between two models or two tools at one place; everything where the kinds differ. */
 const changedIn = (before: Place, now: Place): Field[] => {
@@ -25,63 +25,65 @@ const changedIn = (before: Place, now: Place): Field[] => {
   return [...agent, 'tool', 'result']
 }
 
-const shownModel = ({ model, system, tools, answer, calls, answered }: ModelPlace) => ({
+const modelExcerpt = ({ model, system, tools, answer, calls, answered }: ModelPlace) => ({
   model,
-  system: shown(system),
+  system: excerpt(system),
   tools: [...tools],
-  answer: shown(answer),
-  calls: calls.map((call) => ({ name: call.name, arguments: shown(call.arguments) })),
+  answer: excerpt(answer),
+  calls: calls.map((call) => ({ name: call.name, arguments: excerpt(call.arguments) })),
   answered,
 })
 
-const shownTool = ({ tool, arguments: args, result }: ToolPlace) => ({
+const toolExcerpt = ({ tool, arguments: args, result }: ToolPlace) => ({
   tool,
-  arguments: shown(args),
-  result: shown(result),
+  arguments: excerpt(args),
+  result: excerpt(result),
 })
 
-const shownPlace = (place: Place | undefined) =>
+const placeExcerpt = (place: Place | undefined) =>
   place
     ? {
         agent: place.agent,
-        ...(place.kind === 'model' ? { asked: shownModel(place) } : { called: shownTool(place) }),
+        ...(place.kind === 'model'
+          ? { asked: modelExcerpt(place) }
+          : { called: toolExcerpt(place) }),
       }
     : null
 
-/** Part by part, numbers as numbers; what is shorter comes first. */
-const byParts = (one: readonly string[], other: readonly string[]): number => {
-  for (const [n, a] of one.entries()) {
-    const b = other[n]
+/** Part by part, numbers as numbers; the shorter list comes first. */
+const byParts = (left: readonly string[], right: readonly string[]): number => {
+  for (const [n, a] of left.entries()) {
+    const b = right[n]
     if (b === undefined) return 1
     if (a !== b) return Number(a) - Number(b) || a.localeCompare(b)
   }
-  return one.length - other.length
+  return left.length - right.length
 }
 
 /** Places by the way to their agents, then by the numbers of answers and calls. */
-const inOrder = (one: string, other: string): number => {
-  const [agent = '', ...numbers] = one.split('/')
-  const [otherAgent = '', ...otherNumbers] = other.split('/')
+const inOrder = (left: string, right: string): number => {
+  const [agent = '', ...numbers] = left.split('/')
+  const [otherAgent = '', ...otherNumbers] = right.split('/')
   return byParts(agent.split('.'), otherAgent.split('.')) || byParts(numbers, otherNumbers)
 }
 
 /** What would change: every place at which something differs, and the answer. */
-export const compared = (before: Told, now: Told) => {
+export const compared = (before: Replay, now: Replay) => {
   const places = [...new Set([...before.places.keys(), ...now.places.keys()])].toSorted(inOrder)
   const steps = places.flatMap((at) => {
     const [was, is] = [before.places.get(at), now.places.get(at)]
     const changed = was && is ? changedIn(was, is) : []
     if (was && is && changed.length === 0) return []
     const change = was ? (is ? ('changed' as const) : ('gone' as const)) : ('new' as const)
-    return [{ at, change, changed, before: shownPlace(was), now: shownPlace(is) }]
+    return [{ at, change, changed, before: placeExcerpt(was), now: placeExcerpt(is) }]
   })
   return {
     steps,
     same: places.length - steps.length,
     answer: {
       changed: before.answer !== now.answer,
-      before: shown(before.answer),
-      now: shown(now.answer),
+      before: excerpt(before.answer),
+      now: excerpt(now.answer),
     },
     error: now.error ?? null,
   }

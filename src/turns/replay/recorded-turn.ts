@@ -16,7 +16,7 @@ export type RecordedTurn = {
   position: Position
   /** The session as it was when the run began. */
   before: Session
-  /** Of the run, from the results that it goes on with to its end. */
+  /** Of the run, from the results that it resumes with to its end. */
   events: readonly Stored[]
   key: Keyed
 }
@@ -27,7 +27,7 @@ type Place = { organizationId: string; sessionId: string; runId: string }
 
 const decode = decoder(sessionEvents)
 
-const ends: readonly string[] = ['RunCompleted', 'RunFailed', 'RunCancelled', 'RunTimedOut']
+const endTypes: readonly string[] = ['RunCompleted', 'RunFailed', 'RunCancelled', 'RunTimedOut']
 
 /** Undefined where the session is erased, and for a run that has not ended. */
 export const readTurn =
@@ -37,14 +37,15 @@ export const readTurn =
     if (!key) return undefined
     const events: Stored[] = []
     let before = session.initial
-    let begun: Pick<RecordedTurn, 'started' | 'position'> | undefined
+    let start: Pick<RecordedTurn, 'started' | 'position'> | undefined
     for await (const batch of read(sessionStream(organizationId, sessionId).name))
       for (const event of batch.map(decode)) {
-        if (!begun) before = evolved(session, before, [event])
+        if (!start) before = evolved(session, before, [event])
         if (!('runId' in event.data) || event.data.runId !== runId) continue
         events.push(event)
-        if (event.type === 'RunStarted') begun = { started: event.data, position: event.position }
-        if (begun && ends.includes(event.type)) return { sessionId, ...begun, before, events, key }
+        if (event.type === 'RunStarted') start = { started: event.data, position: event.position }
+        if (start && endTypes.includes(event.type))
+          return { sessionId, ...start, before, events, key }
       }
     return undefined
   }

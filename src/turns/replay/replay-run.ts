@@ -19,7 +19,7 @@ import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
 import { recordedRun } from '../resume/recorded-run.ts'
 import { compared } from './compare-replays.ts'
 import { readTurn } from './recorded-turn.ts'
-import { type Told, toldAgain } from './replay.ts'
+import { type Replay, replayTurn } from './replay.ts'
 import {
   type Configured,
   callsIn,
@@ -37,7 +37,7 @@ type Uses = Pick<RuntimePorts, 'clock' | 'textMisfitOf' | 'toolsOf'> & {
   limits: { modelCalls: number; steps: number }
 }
 
-export type ReplayAsked = {
+export type ReplayRequest = {
   organizationId: string
   runId: string
   /** Models are asked; else each gives its recorded answer. */
@@ -45,16 +45,19 @@ export type ReplayAsked = {
   /** In place of those that agents have, by agent. */
   instructions: Readonly<Record<string, string>>
   /** Emits when nobody waits for it any more. */
-  ended?: Observable<unknown>
+  disconnect?: Observable<unknown>
 }
 
 const decode = decoder(agentEvents)
 
 const configured = (agents: Agents): Configured =>
-  new Map(Object.entries(agents).map(([agentId, one]) => [agentId, { ...one, agentId }]))
+  new Map(Object.entries(agents).map(([agentId, agent]) => [agentId, { ...agent, agentId }]))
 
 /** @throws agent_not_found */
-const instructed = (agents: Configured, instructions: ReplayAsked['instructions']): Configured => {
+const instructed = (
+  agents: Configured,
+  instructions: ReplayRequest['instructions'],
+): Configured => {
   const changed = new Map(agents)
   for (const [agentId, instruction] of Object.entries(instructions)) {
     const agent = agents.get(agentId)
@@ -65,8 +68,8 @@ const instructed = (agents: Configured, instructions: ReplayAsked['instructions'
 }
 
 /**
- * A run that has ended, told again with the agents that it had and with those of today, and what
- * differs. It changes nothing, charges nothing and calls no tool. @throws run_not_found,
+ * Replays an ended run with the agents that it had and with those of today, and lists the
+ * differences. It changes nothing, charges nothing and calls no tool. @throws run_not_found,
  * run_not_replayable, agent_not_found
  */
 export const replayRun = (uses: Uses) => {
@@ -86,8 +89,8 @@ export const replayRun = (uses: Uses) => {
     return { before: configured(before.agents), now: configured(now.agents) }
   }
 
-  return async (asked: ReplayAsked) => {
-    const { organizationId, runId, live, ended = NEVER } = asked
+  return async (request: ReplayRequest) => {
+    const { organizationId, runId, live, disconnect = NEVER } = request
     const run = await findRun(runId)
     if (run?.organization_id !== organizationId) throw refusal('run_not_found')
     const recorded = await turnIn({ organizationId, sessionId: run.session_id, runId })
@@ -105,29 +108,29 @@ export const replayRun = (uses: Uses) => {
       toolsOf: toolsWithoutServers(uses.toolsOf, calls),
       calls,
       limits,
-      ended,
+      disconnect,
     }
     const files = uses.blobs.under(sessionKey(organizationId, run.session_id))
-    const tell = async (
+    const replayWith = async (
       configuration: Configured,
-      more: Pick<Parameters<typeof toldAgain>[1], 'answerAt' | 'models'>,
+      more: Pick<Parameters<typeof replayTurn>[1], 'answerAt' | 'models'>,
     ) =>
-      toldAgain(
+      replayTurn(
         turnOf(recorded, { organizationId, agents: configuration, files, at: clock.now() }),
         {
           ...common,
           ...more,
         },
       )
-    const before = await tell(agents.before, {
+    const before = await replayWith(agents.before, {
       answerAt: (at) => only ?? journal.answerAt(at),
       models: undefined,
     })
     const [sole] = before.places.keys()
-    const now = await tell(instructed(agents.now, asked.instructions), {
+    const now = await replayWith(instructed(agents.now, request.instructions), {
       answerAt: (at) => (at === sole ? only : undefined) ?? journal.answerAt(at),
       models: live ? uses.models : undefined,
-    }).catch((error: unknown): Told => {
+    }).catch((error: unknown): Replay => {
       if (!(error instanceof Refusal)) throw error
       return { places: new Map(), answer: '', error: error.code }
     })

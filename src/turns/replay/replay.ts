@@ -32,8 +32,8 @@ export type ToolPlace = { kind: 'tool'; tool: string; arguments: string; result:
 
 export type Place = { agent: string } & (ModelPlace | ToolPlace)
 
-/** A run as it was told again. */
-export type Told = {
+/** A replayed run. */
+export type Replay = {
   places: ReadonlyMap<string, Place>
   answer: string
   /** The name of the error that it failed with. */
@@ -53,7 +53,7 @@ type Uses = Pick<RuntimePorts, 'clock' | 'textMisfitOf' | 'toolsOf'> & {
   answerAt: Journal['answerAt']
   calls: readonly RecordedCall[]
   limits: { modelCalls: number; steps: number }
-  ended: Observable<unknown>
+  disconnect: Observable<unknown>
 }
 
 const free = { prompt: 0, completion: 0 }
@@ -79,9 +79,9 @@ const silentModels: Models = {
 /** By the names that agents have for their models. */
 const named = (models: Models): Models => ({
   resolve(name) {
-    const { model, id, ...found } = models.resolve(name)
+    const { model, id, ...details } = models.resolve(name)
     return {
-      ...found,
+      ...details,
       id: name ?? 'default',
       model: { stream: (request) => model.stream({ ...request, model: id }) },
     }
@@ -108,7 +108,7 @@ const resultsOf = (calls: readonly RecordedCall[]) => {
   }
 }
 
-/** What the model is told of a failure begins with this already. */
+/** The text of a failure already begins with the prefix. */
 const bare = (content: string): string =>
   content.startsWith(errorPrefix) ? content.slice(errorPrefix.length) : content
 
@@ -117,15 +117,15 @@ const standIns = (tools: readonly Tool[], resultFor: ReturnType<typeof resultsOf
   tools.map(({ spec }) => ({
     spec,
     run: (args) => {
-      const found = resultFor(spec.name, JSON.stringify(args)) ?? notRecorded
-      return of(found.ok ? found : { ok: false, content: bare(found.content) })
+      const result = resultFor(spec.name, JSON.stringify(args)) ?? notRecorded
+      return of(result.ok ? result : { ok: false, content: bare(result.content) })
     },
   }))
 
 const textsOf = ({ messages }: ModelRequest, isSystem: boolean) =>
   messages.filter(({ role }) => (role === 'system') === isSystem)
 
-const askedPlace = (agent: string, request: ModelRequest): Place & ModelPlace => {
+const modelPlace = (agent: string, request: ModelRequest): Place & ModelPlace => {
   const { model, messages: _, tools = [], ...settings } = request
   return {
     kind: 'model',
@@ -144,11 +144,11 @@ const askedPlace = (agent: string, request: ModelRequest): Place & ModelPlace =>
 }
 
 /**
- * Tells a turn again by the code that runs turns, from what is recorded: tools give their recorded
+ * Replays a turn from its records by the code that runs turns: tools give their recorded
  * results, models their recorded answers unless they are asked. It stores nothing, charges nothing
  * and calls no tool.
  */
-export const toldAgain = async (turn: AgentTurn, uses: Uses): Promise<Told> => {
+export const replayTurn = async (turn: AgentTurn, uses: Uses): Promise<Replay> => {
   const places = new Map<string, Place>()
   const agents = new Map<string, string>()
   const resultFor = resultsOf(uses.calls)
@@ -165,7 +165,7 @@ export const toldAgain = async (turn: AgentTurn, uses: Uses): Promise<Told> => {
     approvalAt: () => undefined,
     used: nothingUsed,
     saved: () => undefined,
-    asks: (at, request) => places.set(at, askedPlace(agentAt(at), request)),
+    asks: (at, request) => places.set(at, modelPlace(agentAt(at), request)),
   }
 
   const see = (event: AgentEvent): void => {
@@ -174,8 +174,8 @@ export const toldAgain = async (turn: AgentTurn, uses: Uses): Promise<Told> => {
       const place = places.get(event.at)
       if (place?.kind !== 'model') return
       const calls = event.calls.map(({ name, arguments: args }) => ({ name, arguments: args }))
-      const answered = live || uses.answerAt(event.at) !== undefined
-      Object.assign(place, { answer: event.text, calls, answered })
+      const isAnswered = live || uses.answerAt(event.at) !== undefined
+      Object.assign(place, { answer: event.text, calls, answered: isAnswered })
     } else if (event.event === 'tool_started') {
       const { at, agent_name: agent, tool_name: tool } = event
       places.set(at, { kind: 'tool', agent, tool, arguments: event.arguments, result: '' })
@@ -194,9 +194,9 @@ export const toldAgain = async (turn: AgentTurn, uses: Uses): Promise<Told> => {
       uses.toolsOf(agent, agentTurn).pipe(map((tools) => standIns(tools, resultFor))),
   })
   try {
-    const given = hasParts(turn) ? await readied(turn) : turn
-    const telling = run({ ...given, journal }).pipe(tap(see), takeUntil(uses.ended))
-    await lastValueFrom(telling, { defaultValue: undefined })
+    const readyTurn = hasParts(turn) ? await readied(turn) : turn
+    const events = run({ ...readyTurn, journal }).pipe(tap(see), takeUntil(uses.disconnect))
+    await lastValueFrom(events, { defaultValue: undefined })
     return { places, answer }
   } catch (error) {
     return { places, answer, error: error instanceof Error ? error.name : 'Error' }

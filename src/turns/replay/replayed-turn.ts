@@ -94,9 +94,9 @@ export const turnOf = (
     system = [],
   } = openedRequest(key, started.request)
   const find = (agentId: string): AgentConfig => {
-    const found = agents.get(agentId)
-    if (!found) throw refusal('agent_not_found')
-    return found
+    const agent = agents.get(agentId)
+    if (!agent) throw refusal('agent_not_found')
+    return agent
   }
   const results = events.flatMap(({ type, data }) =>
     type === 'ClientToolAnswered' ? [{ toolId: data.toolId, content: key.open(data.content) }] : [],

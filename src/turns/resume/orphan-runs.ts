@@ -114,13 +114,13 @@ export const orphanRuns = (uses: Uses) => {
   const stateOf = async (run: RunView): Promise<Orphan> => {
     const { run_id: runId, session_id, organization_id, node: owner, attempt = 1 } = run
     const { state } = await load(sessionStream(organization_id, session_id))
-    const asked = { runId, from: { node: owner, attempt } }
+    const request = { runId, from: { node: owner, attempt } }
     return {
       run,
-      attempts: attemptsOf(asked, state),
+      attempts: attemptsOf(request, state),
       cleared: state.running?.cleared ?? 0,
-      isSuspect: isSuspect(asked, state),
-      isExhausted: isExhausted(asked, state),
+      isSuspect: isSuspect(request, state),
+      isExhausted: isExhausted(request, state),
     }
   }
 

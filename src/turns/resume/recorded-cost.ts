@@ -25,7 +25,7 @@ export const recordedCost =
         if (type === 'ModelAnswered' && !answers.has(data.at)) answers.set(data.at, data)
       }
     const { usage, charges } = tokenMeter([...answers.values()].map(spentOn)).answered()
-    const charge = charges.reduce((sum, one) => sum + one.charge, 0)
+    const charge = charges.reduce((sum, item) => sum + item.charge, 0)
     return { ...usage, charge: Math.min(charge, most) }
   }
 export type RecordedCost = ReturnType<typeof recordedCost>

@@ -8,7 +8,7 @@ export type RecordedEvent = SessionEvent & { metadata: { at: string } }
 
 export type RecordedRun = Omit<Journal, 'saved'> & {
   /** The message that answers it is stored, though its end is not. */
-  answered: boolean
+  isAnswered: boolean
 }
 
 type Answer = SessionEvent<'ModelAnswered'>['data']
@@ -70,14 +70,14 @@ export const recordedRun = (
   const routed = new Set<string>()
   /** By place; forgotten once the call is made again. */
   const outcomes = new Map<string, SessionEvent<'ToolOutcomeTold'>['data']>()
-  const asked = new Map<string, SessionEvent<'ApprovalRequested'>['data']>()
+  const requests = new Map<string, SessionEvent<'ApprovalRequested'>['data']>()
   /** By the approval's id. */
   const decisions = new Map<string, SessionEvent<'ApprovalDecided'>['data'] | 'expired'>()
-  let answered = false
+  let isAnswered = false
   const running = runningTime()
 
-  const first = <T>(map: Map<string, T>, at: string | undefined, one: T): void => {
-    if (at !== undefined && !map.has(at)) map.set(at, one)
+  const first = <T>(map: Map<string, T>, at: string | undefined, value: T): void => {
+    if (at !== undefined && !map.has(at)) map.set(at, value)
   }
 
   for (const { type, data, metadata } of events) {
@@ -100,21 +100,21 @@ export const recordedRun = (
       outcomes.delete(data.at ?? '')
     } else if (type === 'ToolOutcomeTold') outcomes.set(data.at, data)
     else if (type === 'ToolCompleted') first(completed, data.at, data)
-    else if (type === 'ApprovalRequested') first(asked, data.at, data)
+    else if (type === 'ApprovalRequested') first(requests, data.at, data)
     else if (type === 'ApprovalDecided') first(decisions, data.approvalId, data)
     else if (type === 'ApprovalExpired') first(decisions, data.approvalId, 'expired')
-    else if (type === 'AssistantMessageRecorded') answered = true
+    else if (type === 'AssistantMessageRecorded') isAnswered = true
   }
 
   return {
-    answered,
+    isAnswered,
     stepAt: (at) => steps.get(at),
     answerAt(at) {
-      const found = answers.get(at)
-      if (!found) return undefined
-      const { finishReason, text, calls = [], cutBy } = found
+      const answer = answers.get(at)
+      if (!answer) return undefined
+      const { finishReason, text, calls = [], cutBy } = answer
       return {
-        ...spentOn(found),
+        ...spentOn(answer),
         finishReason,
         text: open(text),
         cutBy,
@@ -127,17 +127,17 @@ export const recordedRun = (
       const { effect = 'write' } = call
       const done = completed.get(at)
       if (done?.result) return { effect, result: { ok: done.ok, content: open(done.result) } }
-      const told = outcomes.get(at)
-      if (!told) return { effect }
-      if (told.outcome === 'not_done') return { effect, told: { outcome: 'not_done' } }
-      const said = told.result ? { content: open(told.result) } : {}
-      return { effect, told: { outcome: 'done', ...said } }
+      const outcome = outcomes.get(at)
+      if (!outcome) return { effect }
+      if (outcome.outcome === 'not_done') return { effect, told: { outcome: 'not_done' } }
+      const result = outcome.result ? { content: open(outcome.result) } : {}
+      return { effect, told: { outcome: 'done', ...result } }
     },
     isRouted: (at) => routed.has(at),
     approvalAt(at, args) {
-      const found = asked.get(at)
-      if (!found) return undefined
-      const { approvalId, definition, approver, expiresAt } = found
+      const request = requests.get(at)
+      if (!request) return undefined
+      const { approvalId, definition, approver, expiresAt } = request
       const approval = { approvalId, definition, approver, expiresAt, told: completed.has(at) }
       const decision = decisions.get(approvalId)
       if (decision === undefined) return { ...approval, status: 'pending' }

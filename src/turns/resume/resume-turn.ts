@@ -79,9 +79,9 @@ export const resumeTurns = (uses: Uses) => {
   /** Takes a run over, or out of the queue, and runs it to its end. @throws NotResumable */
   const runTaken = async (run: RunView, resumed: Resuming): Promise<Outcome> => {
     const { control, onTaken = nothing, besideSuspects = never } = resumed
-    const taken = await takeRun(run, besideSuspects())
-    if (!taken) return notStored()
-    const { request, attempt, session, position, key, recorded } = taken
+    const claim = await takeRun(run, besideSuspects())
+    if (!claim) return notStored()
+    const { request, attempt, session, position, key, recorded } = claim
     const { ownerId, keyId } = session
     if (attempt > 1) control.log.push({ event: 'run_resumed', attempt })
     const elapsed = stopwatch(clock, elapsedOf(run))

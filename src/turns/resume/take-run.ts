@@ -31,7 +31,7 @@ type Uses = {
 }
 
 /** A run that this process resumes, or starts from the queue. */
-export type TakenRun = {
+export type RunClaim = {
   request: TurnRequest
   session: Sent['session']
   position: Sent['position']
@@ -43,7 +43,7 @@ export type TakenRun = {
 /** What may be repaired by the next attempt: a run is not closed for it. */
 const temporary: ReadonlySet<RefusalCode> = new Set(['stream_unreadable', 'service_unavailable'])
 
-/** Why a run cannot be gone on with. The message is stored with its end. */
+/** A run cannot be resumed. The message gives the reason and is stored with the run's end. */
 export class NotResumable extends Error {
   override readonly name = 'NotResumable'
 }
@@ -80,7 +80,7 @@ const callOf = ({ metadata, ...started }: Started): Call => ({
   at: metadata.at,
 })
 
-/** The client's results that a run goes on with, in the order in which they were recorded. */
+/** The client's results that resume a run, in the order in which they were recorded. */
 const resultsIn = (runId: string, events: readonly SessionEvent[], { open }: Keyed) =>
   events.flatMap(({ type, data }) =>
     type === 'ClientToolAnswered' && data.runId === runId
@@ -105,8 +105,8 @@ export const takeRun = (uses: Uses) => {
   }
 
   const agentsFor = async ({ organization_id, agent_id }: RunView, target: string | undefined) => {
-    const asked = { agentId: agent_id, targets: [target] }
-    const { orchestrator, agents } = await findAgents(organization_id, asked)
+    const query = { agentId: agent_id, targets: [target] }
+    const { orchestrator, agents } = await findAgents(organization_id, query)
     const find = (id: string | undefined) => {
       const agent = id === orchestrator.agentId ? orchestrator : agents.get(id ?? '')
       if (!agent) throw new NotResumable('the agent is gone')
@@ -115,25 +115,25 @@ export const takeRun = (uses: Uses) => {
     return { agent: find(agent_id), agents, find }
   }
 
-  const taken = async (run: RunView, besideSuspects: boolean): Promise<TakenRun | undefined> => {
+  const take = async (run: RunView, besideSuspects: boolean): Promise<RunClaim | undefined> => {
     const { run_id: runId, session_id: sessionId, organization_id } = run
     const from = { node: run.node, attempt: run.attempt ?? 1 }
-    const asked = { sessionId, runId, from, node, besideSuspects }
-    const claim = await resumeRun(asked, systemCall(runId, clock.now(), organization_id))
+    const command = { sessionId, runId, from, node, besideSuspects }
+    const claim = await resumeRun(command, systemCall(runId, clock.now(), organization_id))
     const { attempt, exhausted, session, position } = claim
     if (exhausted) throw new NotResumable('it was tried as often as a run is')
     if (attempt === undefined) return undefined
     await abandonRun(run)
 
     const events = await eventsOf(run, session.waiting?.calls.length ?? 0)
-    const isStart = (one: RecordedEvent): one is RecordedEvent & Started =>
-      one.type === 'RunStarted' && one.data.runId === runId
+    const isStart = (event: RecordedEvent): event is RecordedEvent & Started =>
+      event.type === 'RunStarted' && event.data.runId === runId
     const started = events.find(isStart)
     if (!started?.data.attempt) throw new NotResumable('its steps were not recorded')
     if (started.data.kept === false) throw new NotResumable('its request was too large to be kept')
 
     const key = await vault.keyed(sessionKey(organization_id, sessionId))
-    const { targetAgentId, ...kept } = openedRequest(key, started.data.request)
+    const { targetAgentId, ...options } = openedRequest(key, started.data.request)
     const { agent, agents, find } = await agentsFor(run, targetAgentId)
     const results = resultsIn(runId, events, key)
     const message = session.recent.at(-1)
@@ -150,7 +150,7 @@ export const takeRun = (uses: Uses) => {
       messageId: run.message_id,
       payerId: run.payer_id,
       limits: started.data.limits ?? {},
-      ...kept,
+      ...options,
       ...(started.data.continues === undefined ? {} : { results }),
       ...(targetAgentId === undefined ? {} : { target: find(targetAgentId) }),
     }
@@ -158,8 +158,8 @@ export const takeRun = (uses: Uses) => {
     return { request, session, position, key, recorded, attempt }
   }
 
-  return (run: RunView, besideSuspects = false): Promise<TakenRun | undefined> =>
-    taken(run, besideSuspects).catch((error: unknown) => {
+  return (run: RunView, besideSuspects = false): Promise<RunClaim | undefined> =>
+    take(run, besideSuspects).catch((error: unknown) => {
       if (error instanceof Refusal && temporary.has(error.code)) throw error
       if (error instanceof KeyDestroyed || error instanceof Refusal)
         throw new NotResumable('the session or its agents are gone')

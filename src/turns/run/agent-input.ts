@@ -97,14 +97,14 @@ export const agentInput = (
 }
 
 /** How a turn ended, its unstored steps and, where it waits for the client, its sealed state. */
-export type Ended = Driven & { steps: readonly SessionEvent[]; state?: Sealed }
+export type RunResult = Driven & { steps: readonly SessionEvent[]; state?: Sealed }
 
 /** Seals the state of a turn that waits for the client. With too large a state it has failed. */
 export const sealWaiting = async (
   driven: Driven & { steps: readonly SessionEvent[] },
   { system, before, after }: AgentInput,
   key: Keyed,
-): Promise<Ended> => {
+): Promise<RunResult> => {
   const { suspended: from, ...done } = driven.done
   if (driven.ended !== 'done' || !from) return driven
   // Files of messages outside the session are not stored.

@@ -36,7 +36,7 @@ const token = (agent: string, step_id: string, text: string): Token => ({
 
 /**
  * Puts the tokens of parallel branches one branch after another, in the configured order, under
- * their agents' names: what is said then adds up to the answer that is stored. The branch whose
+ * their agents' names, so that the tokens add up to the stored answer. The branch whose
  * turn it is passes at once, the others wait. The same items always give the same order.
  */
 export const branchOrder = (): ((item: TurnItem) => TurnItem[]) => {
@@ -105,14 +105,14 @@ export const branchOrder = (): ((item: TurnItem) => TurnItem[]) => {
 
   /** What waits when the turn ends before its branches. */
   const drained = (within: Branch): TurnItem[] => {
-    const said: TurnItem[] = []
+    const items: TurnItem[] = []
     while (within.open) {
       const { open } = within
       const branch = open.branches[open.current]
-      if (branch) said.push(...drained(branch))
-      said.push(...advance(open, within))
+      if (branch) items.push(...drained(branch))
+      items.push(...advance(open, within))
     }
-    return said
+    return items
   }
 
   return (item) => {

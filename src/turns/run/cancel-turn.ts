@@ -1,7 +1,7 @@
 import type { CancelPausedRunCommand } from '../../../commands/cancel-paused-run.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegated } from '../../security/delegate.ts'
-import type { FindTurn, FoundTurn } from '../read/find-turn.ts'
+import type { FindTurn, ViewerTurn } from '../read/find-turn.ts'
 
 type Uses = {
   findTurn: Pick<FindTurn, 'find'>
@@ -19,15 +19,17 @@ export const cancelTurn =
     call,
     viewer,
     runId,
-  }: Delegated & { runId: string | undefined }): Promise<FoundTurn> => {
+  }: Delegated & { runId: string | undefined }): Promise<ViewerTurn> => {
     const query = { organizationId: call.organizationId, viewer, runId }
-    const found = await findTurn.find(query)
-    const { turn, sessionId } = found
+    const current = await findTurn.find(query)
+    const { turn, sessionId } = current
     turn?.cancel()
     // A turn without its place ends by itself: nothing of it will be answered.
-    const ended = await (turn?.beginning ? turn.outcome : Promise.race([turn?.outcome, undefined]))
-    if (ended?.status !== 'paused') return found
-    const { position } = await cancelPausedRun({ sessionId, runId: found.runId }, call)
+    const outcome = await (turn?.beginning
+      ? turn.outcome
+      : Promise.race([turn?.outcome, undefined]))
+    if (outcome?.status !== 'paused') return current
+    const { position } = await cancelPausedRun({ sessionId, runId: current.runId }, call)
     await waitForPosition(position)
     return findTurn.find(query)
   }

@@ -36,7 +36,7 @@ export type Driven = { done: TurnDone } & (
   | { ended: 'lost' | 'handed_over'; refusal: Refusal }
 )
 
-type Ended = Driven & { steps: readonly SessionEvent[] }
+type DriveResult = Driven & { steps: readonly SessionEvent[] }
 
 type Uses = {
   log: TurnLog
@@ -81,7 +81,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     ...meter.total(),
   })
 
-  const answered = (): TurnDone => ({ ...soFar(), ...meter.answered() })
+  const doneWithAnswers = (): TurnDone => ({ ...soFar(), ...meter.answered() })
 
   const stop = (driven: Driven): void => {
     running?.unsubscribe()
@@ -100,7 +100,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     if (error instanceof RunLost)
       stopAnyway({ ended: 'lost', done: soFar(), refusal: refusal('service_unavailable') })
     if (isUnstorable(error))
-      stopAnyway({ ended: 'failed', done: answered(), refusal: refusal(failureCode(error)) })
+      stopAnyway({ ended: 'failed', done: doneWithAnswers(), refusal: refusal(failureCode(error)) })
   })
 
   running = events.subscribe({
@@ -128,7 +128,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       onFault(error)
       settle({
         ended: error instanceof TurnTimeout ? 'timed_out' : 'failed',
-        done: answered(),
+        done: doneWithAnswers(),
         refusal: refusal(failureCode(error)),
         cause: causeOf(error),
       })
@@ -137,7 +137,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       settle(
         finished
           ? { ended: 'done', done: finished }
-          : { ended: 'failed', done: answered(), refusal: refusal('orchestrator_error') },
+          : { ended: 'failed', done: doneWithAnswers(), refusal: refusal('orchestrator_error') },
       ),
   })
 
@@ -145,7 +145,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
 
   return {
     /** How it ended, with the steps that are not stored yet. */
-    async ended(): Promise<Ended> {
+    async ended(): Promise<DriveResult> {
       const driven = await result.promise
       const steps = await writer.rest(driven.ended === 'done')
       return { steps, ...(final ?? driven) }

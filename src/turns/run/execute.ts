@@ -132,10 +132,10 @@ export const executeRun = (uses: ExecuteRunUses) => {
     const result = await driving.ended()
     // However the turn ends, the files of its message are stored before.
     await ready?.catch(() => undefined)
-    const ended = await sealWaiting(result, input, key)
-    watch?.ended(ended)
-    const isAnswered = recorded?.answered ?? false
-    return store({ request, runId, key, owner, isAnswered, elapsed, log }, ended)
+    const final = await sealWaiting(result, input, key)
+    watch?.ended(final)
+    const isAnswered = recorded?.isAnswered ?? false
+    return store({ request, runId, key, owner, isAnswered, elapsed, log }, final)
   }
 }
 

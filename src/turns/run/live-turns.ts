@@ -7,11 +7,11 @@ import type { LiveTurn } from '../turn.ts'
  * How long an ended turn can be read again from memory
  * (docs/contract/streaming.md#following-a-turn-again), and how much.
  */
-const keptMs = 600_000
-const keptCharacters = 32_000_000
+const retentionMs = 600_000
+const maxCharacters = 32_000_000
 
 /** Whether a turn can be read again after its end; also after a refusal while it waited. */
-export type Kept = boolean | 'refusal too'
+export type Retention = boolean | 'refusal too'
 
 /** A session. */
 export type Place = { organizationId: string; sessionId: string }
@@ -26,11 +26,11 @@ export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
   /** Running and waiting turns, by session, in the order they came. */
   const bySession = slotMap<string, LiveTurn[]>()
   const byId = slotMap<string, LiveTurn>()
-  const ended = new LRUCache<string, LiveTurn>({
-    ttl: keptMs,
+  const recent = new LRUCache<string, LiveTurn>({
+    ttl: retentionMs,
     perf: { now: monotonic },
-    maxSize: keptCharacters,
-    maxEntrySize: keptCharacters,
+    maxSize: maxCharacters,
+    maxEntrySize: maxCharacters,
     sizeCalculation: ({ log, echo = '' }) => 1_000 + echo.length + log.size(),
   })
 
@@ -47,7 +47,7 @@ export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
       if (!byId.has(turn.runId)) byId.set(turn.runId, turn)
     },
     /** A turn has ended. */
-    retire(session: string, turn: LiveTurn, keep: Kept): void {
+    retire(session: string, turn: LiveTurn, keep: Retention): void {
       const left = (bySession.get(session) ?? []).filter((other) => other !== turn)
       if (left.length > 0) bySession.set(session, left)
       else bySession.delete(session)
@@ -56,9 +56,9 @@ export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
         // A turn that has just paused may wait to be resumed.
         for (const next of left) if (next.runId === turn.runId) byId.set(next.runId, next)
       }
-      if (keep === 'refusal too' || (keep && turn.beginning)) ended.set(turn.runId, turn)
+      if (keep === 'refusal too' || (keep && turn.beginning)) recent.set(turn.runId, turn)
     },
-    find: (runId: string): LiveTurn | undefined => byId.get(runId) ?? ended.get(runId),
+    find: (runId: string): LiveTurn | undefined => byId.get(runId) ?? recent.get(runId),
     /** Whether a turn is waiting or under way in this process. */
     isRunning: (runId: string): boolean => byId.has(runId),
     /** For how long a run of this process has been under way; undefined: none is. */
@@ -71,8 +71,8 @@ export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
     all: (): LiveTurn[] => byId.all(),
     /** Forgets the session's ended turns: they can no longer be read again from memory. */
     forget(place: Place): void {
-      for (const [runId, turn] of [...ended.entries()])
-        if (sessionName(turn) === sessionName(place)) ended.delete(runId)
+      for (const [runId, turn] of [...recent.entries()])
+        if (sessionName(turn) === sessionName(place)) recent.delete(runId)
     },
     get running(): number {
       return byId.size

@@ -10,7 +10,7 @@ import type { ArrivedPart } from '../begin/receive-parts.ts'
 /**
  * Files of earlier messages that a model is shown again; the others are named in a line of text.
  */
-const shownAgain = { parts: 10, bytes: 10_485_760 }
+const historyFiles = { parts: 10, bytes: 10_485_760 }
 
 /** What a message's event keeps of its files. */
 export const storedParts = (
@@ -45,7 +45,7 @@ const factsOf = (
 })
 
 /** A file that is in the blob store, unless an earlier release crashed before it was. */
-const kept = (part: MessagePart, key: Keyed, files: KeyedBlobs): ContentPart => ({
+const contentPart = (part: MessagePart, key: Keyed, files: KeyedBlobs): ContentPart => ({
   ...factsOf(part, key),
   read: () => bytesOf(files, part.blob),
   ready: async () => (await files.size(part.blob)) !== undefined,
@@ -73,7 +73,7 @@ export const partsOf = (
   { parts = [] }: Pick<Remembered, 'parts'>,
   key: Keyed,
   files: KeyedBlobs,
-): ContentPart[] => parts.map((part) => kept(part, key, files))
+): ContentPart[] => parts.map((part) => contentPart(part, key, files))
 
 /** Messages with their files as far as they are shown again: those of the newest messages. */
 export const remembered = (
@@ -81,14 +81,14 @@ export const remembered = (
   key: Keyed,
   files: KeyedBlobs,
 ): ChatMessage[] => {
-  let { parts: leftParts, bytes: leftBytes } = shownAgain
+  let { parts: leftParts, bytes: leftBytes } = historyFiles
   return recent
     .toReversed()
-    .map((one): ChatMessage => {
-      const { role, content } = one
+    .map((message): ChatMessage => {
+      const { role, content } = message
       const text = key.open(content)
-      if (role === 'assistant' || !one.parts) return { role, content: text }
-      const parts = partsOf(one, key, files)
+      if (role === 'assistant' || !message.parts) return { role, content: text }
+      const parts = partsOf(message, key, files)
       leftParts -= parts.length
       leftBytes -= parts.reduce((sum, { bytes }) => sum + bytes, 0)
       const fits = leftParts >= 0 && leftBytes >= 0
@@ -99,20 +99,21 @@ export const remembered = (
 
 /** Whether a turn has files to make ready. */
 export const hasParts = ({ parts, history }: AgentTurn): boolean =>
-  parts !== undefined || history.some((one) => 'parts' in one && one.parts !== undefined)
+  parts !== undefined ||
+  history.some((message) => 'parts' in message && message.parts !== undefined)
 
 /**
  * Puts the files of a turn where models are given them from. What is gone is named in the text
  * instead. @throws StoreUnavailable, KeyDestroyed
  */
 export const readied = async (turn: AgentTurn): Promise<AgentTurn> => {
-  const gone = new Set<ContentPart>()
+  const missing = new Set<ContentPart>()
   const all = [...turn.history, { parts: turn.parts }]
-  for (const one of all)
-    for (const part of ('parts' in one ? one.parts : undefined) ?? [])
-      if (part.ready && !(await part.ready())) gone.add(part)
-  if (gone.size === 0) return turn
-  const isThere = (part: ContentPart) => !gone.has(part)
+  for (const entry of all)
+    for (const part of ('parts' in entry ? entry.parts : undefined) ?? [])
+      if (part.ready && !(await part.ready())) missing.add(part)
+  if (missing.size === 0) return turn
+  const isThere = (part: ContentPart) => !missing.has(part)
   const { message: content, parts = [], history } = turn
   const message = showing({ role: 'user', content, parts }, isThere)
   const { parts: _, ...rest } = turn
@@ -120,6 +121,6 @@ export const readied = async (turn: AgentTurn): Promise<AgentTurn> => {
     ...rest,
     message: message.content,
     ...('parts' in message && message.parts ? { parts: message.parts } : {}),
-    history: history.map((one) => showing(one, isThere)),
+    history: history.map((entry) => showing(entry, isThere)),
   }
 }

@@ -100,7 +100,7 @@ export const runPlaces = ({ now }: Pick<Clock, 'now'>) => {
     if (kind === 'queued') queuedIn(organizationId, 1)
     else owner.admitted++
 
-    const begin = (): void => {
+    const start = (): void => {
       state = 'running'
       owner.running++
       if (kind === 'admitted') return
@@ -112,7 +112,7 @@ export const runPlaces = ({ now }: Pick<Clock, 'now'>) => {
       isQueued: () => kind === 'queued' && state === 'waiting',
       tryEnter() {
         if (state !== 'waiting' || owner.running >= owner.limit) return state === 'running'
-        begin()
+        start()
         return true
       },
       enter: () =>
@@ -120,9 +120,9 @@ export const runPlaces = ({ now }: Pick<Clock, 'now'>) => {
           waiting = {
             kind,
             resolve(entered) {
-              owner.waiting = owner.waiting.filter((one) => one !== waiting)
+              owner.waiting = owner.waiting.filter((entry) => entry !== waiting)
               waiting = undefined
-              if (entered) begin()
+              if (entered) start()
               resolve(entered)
             },
           }
@@ -168,7 +168,7 @@ export const runPlaces = ({ now }: Pick<Clock, 'now'>) => {
     /** Cancels the waits of all queued runs. */
     abandonQueued(): void {
       for (const { waiting } of owners.values())
-        for (const one of [...waiting]) if (one.kind === 'queued') one.resolve(false)
+        for (const entry of [...waiting]) if (entry.kind === 'queued') entry.resolve(false)
     },
     /** How many runs are queued. */
     queued: (): number => [...queued.values()].reduce((sum, count) => sum + count, 0),

@@ -13,7 +13,7 @@ import { createdOf } from '../read/run-start.ts'
 import type { ResumeTurns } from '../resume/resume-turn.ts'
 import { type LiveTurn, notStored, type Outcome, type TurnRequest } from '../turn.ts'
 import type { ExecuteRun } from './execute.ts'
-import { type Kept, sessionName } from './live-turns.ts'
+import { type Retention, sessionName } from './live-turns.ts'
 import type { RunPlace } from './run-places.ts'
 import { announceStart, type Control } from './track-turn.ts'
 import type { TurnScheduler } from './turn-scheduler.ts'
@@ -33,7 +33,7 @@ type Uses = {
 
 export type Sending = {
   /** Whether it can be read again after its end. */
-  keep: Kept
+  keep: Retention
   /** How many runs of the payer may run at once in the organization. */
   runsAtOnce: number
   /** No client waits for the answer: the run is queued if it cannot start now. */

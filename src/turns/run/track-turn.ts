@@ -6,7 +6,7 @@ import { type Deferred, deferred } from '../../support/deferred.ts'
 import { isAnswered, type LiveTurn, type Outcome, refusalOf } from '../turn.ts'
 import type { Driving } from './drive.ts'
 import { failureCode } from './failure-code.ts'
-import type { Kept, LiveTurns } from './live-turns.ts'
+import type { LiveTurns, Retention } from './live-turns.ts'
 import type { RunPlace } from './run-places.ts'
 import { failedItem, type TurnLog, turnLog } from './turn-log.ts'
 
@@ -18,7 +18,7 @@ type Tracked = {
   /** Its session's name. */
   session: string
   requestId(): string
-  keep: Kept
+  keep: Retention
 }
 
 /** A turn under way: its log, and what stops it. */

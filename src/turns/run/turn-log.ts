@@ -8,7 +8,7 @@ export type TurnFailed = { event: 'failed'; code: string; message: string }
 export type TurnItem =
   | AgentEvent
   | TurnFailed
-  /** Another process goes on with it: what follows is the turn from its start. */
+  /** Another process resumes the turn: the items that follow repeat it from its start. */
   | { event: 'run_resumed'; attempt: number }
 
 export const failedItem = ({ code, message }: Refusal): TurnFailed => ({

@@ -18,10 +18,10 @@ export const watchAll =
     if (all.length === 1 && only) return only
     return {
       see: (event) => {
-        for (const one of all) one.see(event)
+        for (const watch of all) watch.see(event)
       },
       ended: (driven) => {
-        for (const one of all) one.ended(driven)
+        for (const watch of all) watch.ended(driven)
       },
     }
   }

@@ -6,10 +6,10 @@ import t, { type Test } from 'tap'
 import { guardedOutbound } from '../../../src/adapters/outbound/guarded.ts'
 import { openSpool } from '../../../src/security/spool.ts'
 import { receiveParts } from '../../../src/turns/begin/receive-parts.ts'
-import { type SentPart, takenOnce } from '../../../src/turns/begin/sent-parts.ts'
+import { type SentPart, singleUseText } from '../../../src/turns/begin/sent-parts.ts'
 import { jpeg, mp3, pdf, png, wav } from '../../support/media.ts'
 
-const base64 = (bytes: Buffer) => takenOnce(bytes.toString('base64'))
+const base64 = (bytes: Buffer) => singleUseText(bytes.toString('base64'))
 const image = (bytes: Buffer): SentPart => ({ kind: 'image', at: 0, from: base64(bytes) })
 const at = (url: string): SentPart => ({ kind: 'image', at: 0, from: { url } })
 const mebibyte = 1_048_576
@@ -105,9 +105,9 @@ t.test('files wait on disk, as their first bytes say what they are', async (t) =
   t.strictSame(await left(), [])
 })
 
-t.test('what cannot be read is refused, and nothing is left', async (t) => {
+t.test('an unreadable file is refused, and nothing of it is left', async (t) => {
   const { refused, url, left } = await started(t)
-  const invalid = (text: string): SentPart => ({ kind: 'image', at: 0, from: takenOnce(text) })
+  const invalid = (text: string): SentPart => ({ kind: 'image', at: 0, from: singleUseText(text) })
   const good = () => image(png(1, 1, 100_000))
   const long = png(1, 1, 600_000).toString('base64')
   const cases: [string, SentPart, RegExp][] = [

@@ -23,10 +23,10 @@ const leftTurn = async (
   const turn = held({ usage })
   provider.next(turn.reply)
   const leaving = new AbortController()
-  const asked = ask(leaving.signal).catch(() => undefined)
+  const request = ask(leaving.signal).catch(() => undefined)
   await provider.received(provider.requests.length + 1)
   leaving.abort()
-  await asked
+  await request
   await quiet(key)
   return turn
 }
@@ -72,8 +72,8 @@ t.test('a delivered answer cannot be claimed', async (t) => {
   const stream = await key.stream({ messages })
   await stream.all()
   const background = { input: 'Hi', background: true }
-  const begun = await key.ask('POST', '/api/external/v1/responses', background)
-  const sessions = new Set([first.body.session_id, begun.body.conversation.id])
+  const started = await key.ask('POST', '/api/external/v1/responses', background)
+  const sessions = new Set([first.body.session_id, started.body.conversation.id])
   for (const retry of [attempt(1), attempt(2), {}]) {
     const { body } = await key.chat({ messages }, retry)
     sessions.add(body.session_id)
@@ -311,7 +311,7 @@ t.test('a turn cancelled by its client’s disconnect cannot be claimed', async 
 
 t.test('the openai package, whose time-out is short, has one turn and one charge', async (t) => {
   const model = 'svc-orchestrator'
-  const asks: Record<string, (openai: OpenAI) => Promise<string | null | undefined>> = {
+  const requests: Record<string, (openai: OpenAI) => Promise<string | null | undefined>> = {
     chat: async ({ chat }) => {
       const answer = await chat.completions.create({
         model,
@@ -322,7 +322,7 @@ t.test('the openai package, whose time-out is short, has one turn and one charge
     responses: async ({ responses }) =>
       (await responses.create({ model, input: 'Hi' })).output_text,
   }
-  for (const [name, ask] of Object.entries(asks)) {
+  for (const [name, ask] of Object.entries(requests)) {
     const { key, provider, server, organization } = await startChat(t)
     const turn = held({ usage })
     provider.next(turn.reply)

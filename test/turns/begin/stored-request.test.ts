@@ -13,7 +13,7 @@ const long = 'x'.repeat(300_000)
 const instructed: TurnRequest = { ...request, system: [{ role: 'system', content: long }] }
 const echo = { json: `{"instructions":"${long}"}`, short: '{"background":true}' }
 
-t.test('what an answer repeats is kept, also of a request that is its message alone', async (t) => {
+t.test('the echo is stored, also of a request that is its message alone', async (t) => {
   t.strictSame(storedRequest({ ...request, echo }, key), { echo: sealed(echo.json) })
   t.strictSame(storedRequest(request, key), {})
 })
@@ -23,9 +23,9 @@ t.test('defaults alone are not kept', async (t) => {
 })
 
 t.test('beside a request that leaves no room, its short fields alone are kept', async (t) => {
-  const kept = storedRequest({ ...instructed, echo }, key)
-  t.strictSame(kept.echo, sealed(echo.short))
-  t.ok(kept.request, 'the request itself is kept')
+  const stored = storedRequest({ ...instructed, echo }, key)
+  t.strictSame(stored.echo, sealed(echo.short))
+  t.ok(stored.request, 'the request itself is kept')
   t.strictSame(
     storedRequest({ ...instructed, echo: { ...echo, short: '{}' } }, key).echo,
     undefined,

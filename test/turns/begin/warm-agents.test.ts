@@ -32,14 +32,14 @@ const scene = () => {
     },
   })
   /** Resolves when so many builds have begun in all. */
-  const begun = async (count: number) => {
+  const waitForBuilds = async (count: number) => {
     while (builds.length < count) await new Promise(setImmediate)
   }
   return {
     warm,
     helper,
     builds,
-    begun,
+    waitForBuilds,
     pass: (ms: number) => {
       now += ms
     },
@@ -50,9 +50,9 @@ const scene = () => {
 }
 
 t.test('who comes while it is built joins the build; then it is warm', async (t) => {
-  const { warm, builds, begun } = scene()
+  const { warm, builds, waitForBuilds } = scene()
   const both = Promise.all([warm.warm(call, 'ann'), warm.warm(call, 'ann')])
-  await begun(1)
+  await waitForBuilds(1)
   builds[0]?.([tool])
   const counts = { subAgents: 1, tools: 1 }
   t.match(await both, [
@@ -64,52 +64,52 @@ t.test('who comes while it is built joins the build; then it is warm', async (t)
 })
 
 t.test('each user and each agent has an instance of its own', async (t) => {
-  const { warm, helper, builds, begun } = scene()
+  const { warm, helper, builds, waitForBuilds } = scene()
   const first = warm.warm(call, 'ann')
-  await begun(1)
+  await waitForBuilds(1)
   builds[0]?.([])
   await first
   const second = warm.warm(call, 'bob')
-  await begun(2)
+  await waitForBuilds(2)
   builds[1]?.([])
   t.match(await second, { status: 'built' })
   const third = warm.warm(call, 'ann', helper)
-  await begun(3)
+  await waitForBuilds(3)
   builds[2]?.([tool, tool])
   t.match(await third, { status: 'built', tools: 0 }, "the counts are the orchestrator's")
   t.match(await warm.warm(call, 'ann', helper), { status: 'warm' })
 })
 
-t.test('what was configured since is built anew', async (t) => {
-  const { warm, configure, builds, begun } = scene()
+t.test('a changed configuration is built anew', async (t) => {
+  const { warm, configure, builds, waitForBuilds } = scene()
   const before = warm.warm(call, 'ann')
-  await begun(1)
+  await waitForBuilds(1)
   builds[0]?.([])
   await before
   configure('Be brief.')
   const after = warm.warm(call, 'ann')
-  await begun(2)
+  await waitForBuilds(2)
   builds[1]?.([])
   t.match(await after, { status: 'built' })
 })
 
 t.test('a build that fails is told to all who wait, and tried again', async (t) => {
-  const { warm, builds, begun } = scene()
+  const { warm, builds, waitForBuilds } = scene()
   const failing = [warm.warm(call, 'ann'), warm.warm(call, 'ann')]
-  await begun(1)
+  await waitForBuilds(1)
   builds[0]?.(new Error('no such server'))
-  for (const one of failing) await t.rejects(one, { message: 'no such server' })
+  for (const build of failing) await t.rejects(build, { message: 'no such server' })
   const again = warm.warm(call, 'ann')
-  await begun(2)
+  await waitForBuilds(2)
   builds[1]?.([])
   t.match(await again, { status: 'built' })
 })
 
-t.test('what nobody used for an hour is let go', async (t) => {
-  const { warm, pass, builds, begun } = scene()
+t.test('an agent that nobody used for an hour is dropped', async (t) => {
+  const { warm, pass, builds, waitForBuilds } = scene()
   for (const [n, user] of ['ann', 'bob', 'cy'].entries()) {
     const warming = warm.warm(call, user)
-    await begun(n + 1)
+    await waitForBuilds(n + 1)
     builds[n]?.([])
     await warming
   }

@@ -20,14 +20,14 @@ const folder = async () => {
 /** The files below a folder in which a text lies, as it is or in UTF-16. */
 const holding = async (data: string, text: string): Promise<string[]> => {
   const entries = await readdir(data, { recursive: true, withFileTypes: true })
-  const found: string[] = []
+  const paths: string[] = []
   for (const entry of entries) {
     if (!entry.isFile()) continue
     const at = join(entry.parentPath, entry.name)
     const bytes = await readFile(at)
-    if (bytes.includes(text) || bytes.includes(Buffer.from(text, 'utf16le'))) found.push(at)
+    if (bytes.includes(text) || bytes.includes(Buffer.from(text, 'utf16le'))) paths.push(at)
   }
-  return found
+  return paths
 }
 
 const blobsIn = async (data: string): Promise<number> => (await blobFiles(data)).length
@@ -54,7 +54,7 @@ t.test('with a session goes what was generated in it', async (t) => {
   const { draw } = painterOf(key, agent)
   const marker = 'xylographic-heron-4711'
   const asAnn = { on_behalf_of: user_id }
-  const drawn = async (session_id: string, message: string, status: string) => {
+  const drawItem = async (session_id: string, message: string, status: string) => {
     const id = await draw(message, { ...asAnn, session_id })
     const item = await eventually(async () => {
       const { body } = await key.ask('GET', `${path}/${id}${on_behalf_of}`)
@@ -62,30 +62,30 @@ t.test('with a session goes what was generated in it', async (t) => {
     })
     return { id, link: item?.storage_url as string }
   }
-  const gone = await drawn('gone', `Draw a picture of a ${marker}`, 'completed')
-  const failed = await drawn('gone', `Create a video of a ${marker}`, 'failed')
-  const kept = await drawn('kept', `Draw a picture of a ${marker}`, 'completed')
-  t.match(await (await fetch(gone.link)).text(), marker)
+  const picture = await drawItem('gone', `Draw a picture of a ${marker}`, 'completed')
+  const failed = await drawItem('gone', `Create a video of a ${marker}`, 'failed')
+  const otherPicture = await drawItem('kept', `Draw a picture of a ${marker}`, 'completed')
+  t.match(await (await fetch(picture.link)).text(), marker)
   t.strictSame(await holding(data, marker), [], 'no file has the prompt or the picture')
   t.equal(await blobsIn(data), 2)
 
   const erased = await key.ask('DELETE', `${users}/${user_id}/sessions/gone`)
   t.match(erased, { status: 200, body: { deleted: 1 } })
-  t.equal((await fetch(gone.link)).status, 404)
-  t.match(await (await fetch(gone.link)).json(), { error: { code: 'file_link_invalid' } })
-  for (const { id } of [gone, failed])
+  t.equal((await fetch(picture.link)).status, 404)
+  t.match(await (await fetch(picture.link)).json(), { error: { code: 'file_link_invalid' } })
+  for (const { id } of [picture, failed])
     t.equal((await key.ask('GET', `${path}/${id}${on_behalf_of}`)).status, 404)
   const retried = await key.ask('POST', `${path}/${failed.id}/retry${on_behalf_of}`)
   t.equal(retried.status, 404)
   const list = (await key.ask('GET', `${path}${on_behalf_of}`)).body
-  t.match(list, { total: 1, items: [{ id: kept.id }] })
+  t.match(list, { total: 1, items: [{ id: otherPicture.id }] })
   t.equal(await blobsIn(data), 1)
-  t.match(await (await fetch(kept.link)).text(), marker, 'another session keeps its own')
+  t.match(await (await fetch(otherPicture.link)).text(), marker, 'another session keeps its own')
 
   await server.restart()
-  const { pathname, search } = new URL(kept.link)
+  const { pathname, search } = new URL(otherPicture.link)
   t.match(await (await fetch(`${server.url}${pathname}${search}`)).text(), marker)
-  const lost = new URL(gone.link)
+  const lost = new URL(picture.link)
   t.equal((await fetch(`${server.url}${lost.pathname}${lost.search}`)).status, 404)
   t.strictSame(await holding(data, marker), [])
 })

@@ -21,7 +21,7 @@ t.test('a copy of a session has files of its own', async (t) => {
   const vault = vaultOf({ keys: fixedKeys(embeddedKeyStore(log), wrapOf(Buffer.alloc(32, 1))) })
   const blobs = sealedBlobs({ blobs: await embeddedBlobs(t.testdir()), vault })
   const names = ['one', 'two'].map((session) => sessionKey('org-1', session))
-  const [one = '', two = ''] = names
+  const [sourceKey = '', targetKey = ''] = names
   const placeOf = async (name: string) => ({
     key: await vault.keyed(name),
     files: blobs.under(name),
@@ -30,8 +30,8 @@ t.test('a copy of a session has files of its own', async (t) => {
   const hash = createHash('sha256').update(bytes).digest('hex')
   const facts = { kind: 'image' as const, mediaType: 'image/png', bytes: bytes.length, at: 3 }
   const read = () => once(bytes)
-  const from = await placeOf(one)
-  const to = await placeOf(two)
+  const from = await placeOf(sourceKey)
+  const to = await placeOf(targetKey)
   const original = storedParts(
     'message-1',
     [
@@ -59,7 +59,7 @@ t.test('a copy of a session has files of its own', async (t) => {
   t.match(await arrivedAgain(original, from), [{ ...facts, name: 'cat.png', hash }], 'as they came')
   t.equal(await to.files.size(second?.blob ?? ''), undefined, 'what is gone stays gone')
 
-  await vault.destroy(one)
+  await vault.destroy(sourceKey)
   const left = await to.files.get(first?.blob ?? '')
   t.ok(Buffer.concat((await left?.toArray()) ?? []).equals(bytes), 'one is erased, the other whole')
 })

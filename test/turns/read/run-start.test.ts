@@ -22,13 +22,13 @@ const data = {
 }
 
 /** The stored beginning of a run where the stream has this event; `reads` is what was read. */
-const startWith = (type: string, event: object, found: Keyed | undefined = key) => {
+const startWith = (type: string, event: object, storedKey: Keyed | undefined = key) => {
   const reads: unknown[][] = []
-  const vault: Pick<Vault, 'found'> = { found: async () => found as Keyed }
+  const vault: Pick<Vault, 'found'> = { found: async () => storedKey as Keyed }
   const start = runStart({
     vault,
-    async *read(...asked) {
-      reads.push(asked)
+    async *read(...args) {
+      reads.push(args)
       yield recorded([{ stream: 'session-org-1_session-1', type, data: event }])
     },
   })

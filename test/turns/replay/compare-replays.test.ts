@@ -1,6 +1,6 @@
 import t from 'tap'
 import { compared } from '../../../src/turns/replay/compare-replays.ts'
-import type { Place, Told } from '../../../src/turns/replay/replay.ts'
+import type { Place, Replay } from '../../../src/turns/replay/replay.ts'
 
 const model = (change: Partial<Place> = {}): Place =>
   ({
@@ -23,16 +23,16 @@ const tool = (result: string): Place => ({
   arguments: '{}',
   result,
 })
-const told = (places: Record<string, Place>, answer = 'Hi', error?: string): Told => ({
+const replay = (places: Record<string, Place>, answer = 'Hi', error?: string): Replay => ({
   places: new Map(Object.entries(places)),
   answer,
   ...(error ? { error } : {}),
 })
 
 t.test('what differs, place by place, in the order of a run', async (t) => {
-  const before = told({ '0/1': model(), '0/1/0': tool('one'), '0/2': model(), '0/10': model() })
+  const before = replay({ '0/1': model(), '0/1/0': tool('one'), '0/2': model(), '0/10': model() })
   t.match(compared(before, before), { steps: [], same: 4, answer: { changed: false }, error: null })
-  const now = told(
+  const now = replay(
     {
       '0.1/1': model({ agent: 'B' }),
       '0/1': model({ system: 'Be short.', agent: 'C' }),
@@ -64,6 +64,6 @@ t.test('what differs, place by place, in the order of a run', async (t) => {
 
 t.test('long texts are cut', async (t) => {
   const long = 'x'.repeat(20_000)
-  const { answer } = compared(told({}), told({}, long))
+  const { answer } = compared(replay({}), replay({}, long))
   t.equal(answer.now, `${'x'.repeat(16_384)}… (20000 characters)`)
 })

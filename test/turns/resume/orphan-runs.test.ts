@@ -25,7 +25,7 @@ const withOrphans = async (t: Test, { patienceMs = forEver } = {}) => {
   const exhausted: string[] = []
   /** Of runs that wait for one, and which of them were taken over then. */
   const places = new Map<string, Deferred<void>>()
-  const taken: string[] = []
+  const takeovers: string[] = []
   const arrivals: { count: number; seen: () => void }[] = []
 
   const resumeOrClose: ResumeOrClose = async (run, isBesideSuspects = () => false) => {
@@ -34,14 +34,14 @@ const withOrphans = async (t: Test, { patienceMs = forEver } = {}) => {
     if (place) {
       turns.set(runId, { runId, outcome: forGood } as unknown as LiveTurn & { end(): void })
       void place.promise.then(() =>
-        taken.push(isBesideSuspects() ? `${runId} beside others` : runId),
+        takeovers.push(isBesideSuspects() ? `${runId} beside others` : runId),
       )
       return
     }
     const besideSuspects = isBesideSuspects()
     const from = { node, attempt: nth }
-    const asked = { sessionId, runId, from, node: 'node-3', besideSuspects }
-    const { attempt, exhausted: isOver } = await commands.resumeRun(asked, call)
+    const command = { sessionId, runId, from, node: 'node-3', besideSuspects }
+    const { attempt, exhausted: isOver } = await commands.resumeRun(command, call)
     if (isOver) exhausted.push(runId)
     if (attempt === undefined) return
     const over = deferred<Outcome>()
@@ -74,7 +74,7 @@ const withOrphans = async (t: Test, { patienceMs = forEver } = {}) => {
       attempt,
     }) as RunView
 
-  /** A run of node-1, gone on with in node-2 where its second attempt is asked for. */
+  /** A run of node-1; of two attempts, the second is in node-2. */
   const inFlight = async (runId: string, attempts = 2, beside = false): Promise<RunView> => {
     await commands.sendMessage(
       {
@@ -133,7 +133,7 @@ const withOrphans = async (t: Test, { patienceMs = forEver } = {}) => {
     resumed,
     exhausted,
     places,
-    taken,
+    takeovers,
     /** Resolves when so many runs have been resumed. */
     resumes: async (count: number) => {
       if (resumed.length < count) await new Promise<void>((seen) => arrivals.push({ count, seen }))
@@ -211,7 +211,7 @@ t.test(
 )
 
 t.test('a suspect that gets its place after its turn is beside others', async (t) => {
-  const { resume, inFlight, places, taken, resumed, resumes } = await withOrphans(t, {
+  const { resume, inFlight, places, takeovers, resumed, resumes } = await withOrphans(t, {
     patienceMs: 0,
   })
   const place = deferred<void>()
@@ -221,7 +221,7 @@ t.test('a suspect that gets its place after its turn is beside others', async (t
   t.strictSame(resumed, ['b beside others'])
   place.resolve()
   await place.promise
-  t.strictSame(taken, ['a beside others'])
+  t.strictSame(takeovers, ['a beside others'])
 })
 
 t.test('a process that stops resumes no other run, and clears none', async (t) => {

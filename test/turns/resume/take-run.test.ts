@@ -63,7 +63,7 @@ const nodeOn = (
 }
 
 /** A run of node-1, in which a model has answered with a call that is about to be made. */
-const begun = async (t: Test, { keep = false } = {}) => {
+const runningScene = async (t: Test, { keep = false } = {}) => {
   const scene = await commanded(t)
   const effects: string[] = []
   const awake = deferred<void>()
@@ -97,7 +97,7 @@ const begun = async (t: Test, { keep = false } = {}) => {
 }
 
 t.test('a process that was paused and lost its run stores nothing more of it', async (t) => {
-  const { turn, run, effects, wake, stored, read, ...scene } = await begun(t)
+  const { turn, run, effects, wake, stored, read, ...scene } = await runningScene(t)
   const given: AgentTurn[] = []
   const second = nodeOn({ ...scene, read }, 'node-2', (turn) => {
     given.push(turn)
@@ -139,9 +139,9 @@ t.test('a process that was paused and lost its run stores nothing more of it', a
 })
 
 t.test('one of two processes takes over a run, and makes it claimable once', async (t) => {
-  const { run, read, stored, wake, turn, ...scene } = await begun(t)
+  const { run, read, stored, wake, turn, ...scene } = await runningScene(t)
   const abandoned: string[] = []
-  const ends = (name: string) =>
+  const finishingNode = (name: string) =>
     nodeOn(
       { ...scene, read },
       name,
@@ -156,7 +156,7 @@ t.test('one of two processes takes over a run, and makes it claimable once', asy
         abandoned.push(`${run_id} of ${node}`)
       },
     )
-  const nodes = [ends('node-2'), ends('node-3')]
+  const nodes = [finishingNode('node-2'), finishingNode('node-3')]
   await Promise.all(nodes.map((node) => node.resume(run)))
   await Promise.all(nodes.map((node) => node.find(run.run_id)?.outcome))
   await scene.seen()
@@ -177,21 +177,21 @@ const endsWhen = (go: Promise<void>, name: string) => () =>
     })
   })
 
-t.test('a process that is told twice to go on with a run has it once', async (t) => {
-  const { run, read, stored, wake, turn, ...scene } = await begun(t)
+t.test('a process that resumes a run twice has it once', async (t) => {
+  const { run, read, stored, wake, turn, ...scene } = await runningScene(t)
   const go = deferred<void>()
   const second = nodeOn({ ...scene, read }, 'node-2', endsWhen(go.promise, 'node-2'))
   // Two decisions at once, or one and the recurring work; then one that has not seen the first.
   await Promise.all([second.resume(run), second.resume(run)])
   await second.resume(run)
-  const found = second.find(run.run_id)
-  t.equal(found?.attempt, 2, 'who asks for the run finds the one that goes on')
+  const live = second.find(run.run_id)
+  t.equal(live?.attempt, 2, 'who asks for the run finds the one that goes on')
   t.ok(second.isRunning(run.run_id))
   t.equal(second.running, 1)
   go.resolve()
-  t.match(await found?.outcome, { status: 'completed', done: { text: 'node-2' } })
+  t.match(await live?.outcome, { status: 'completed', done: { text: 'node-2' } })
   t.notOk(second.isRunning(run.run_id))
-  t.equal(second.find(run.run_id)?.log, found?.log, 'it can be read again')
+  t.equal(second.find(run.run_id)?.log, live?.log, 'it can be read again')
   const types = (await stored()).map(({ type }) => type)
   t.equal(types.filter((type) => type === 'RunResumed').length, 1)
   wake()
@@ -202,7 +202,7 @@ for (const over of [true, false])
   t.test(
     `a turn that was lost is not kept, its run ${over ? 'has ended' : 'goes on'} elsewhere`,
     async (t) => {
-      const { run, read, wake, turn, first, ...scene } = await begun(t, { keep: true })
+      const { run, read, wake, turn, first, ...scene } = await runningScene(t, { keep: true })
       const go = deferred<void>()
       const second = nodeOn({ ...scene, read }, 'node-2', endsWhen(go.promise, 'node-2'))
       await second.resume(run)
@@ -222,33 +222,40 @@ for (const over of [true, false])
   )
 
 t.test('who asks for a run whose process is gone has it go on here', async (t) => {
-  const { run, read, wake, turn, ...scene } = await begun(t)
+  const { run, read, wake, turn, ...scene } = await runningScene(t)
   const go = deferred<void>()
   const second = nodeOn({ ...scene, read }, 'node-2', endsWhen(go.promise, 'node-2'))
   const alive = new Set(['node-1'])
-  const found = takeOver({
+  const takeOverRun = takeOver({
     pastTurn: pastTurn(findAnswer({ ...read, open: scene.vault.open })),
     findRun: read.runs.get,
     live: second,
     isAlive: async (node) => alive.has(node),
     orphanRuns: {
       async resume(runs) {
-        for (const one of runs) await second.resume(one)
+        for (const view of runs) await second.resume(view)
       },
     },
     node: 'node-2',
   })
   const nothing = { items: 0, characters: 0 }
-  t.equal(await found('none', nothing), undefined)
-  t.equal(await found(run.run_id, nothing), undefined, 'while its process lives, it is left alone')
+  t.equal(await takeOverRun('none', nothing), undefined)
+  t.equal(
+    await takeOverRun(run.run_id, nothing),
+    undefined,
+    'while its process lives, it is left alone',
+  )
   alive.clear()
-  const [one, other] = await Promise.all([found(run.run_id, nothing), found(run.run_id, nothing)])
-  t.match(one, { runId: run.run_id, attempt: 2 })
-  t.equal(other, one)
+  const [left, right] = await Promise.all([
+    takeOverRun(run.run_id, nothing),
+    takeOverRun(run.run_id, nothing),
+  ])
+  t.match(left, { runId: run.run_id, attempt: 2 })
+  t.equal(right, left)
   go.resolve()
-  t.match(await one?.outcome, { status: 'completed' })
-  const stored = await found(run.run_id, nothing)
-  t.not(stored, one, 'one that has ended is read back')
+  t.match(await left?.outcome, { status: 'completed' })
+  const stored = await takeOverRun(run.run_id, nothing)
+  t.not(stored, left, 'one that has ended is read back')
   t.match(await stored?.outcome, { status: 'completed', done: { text: 'node-2' } })
   wake()
   await turn.outcome

@@ -48,18 +48,19 @@ for (const [what, containers] of Object.entries(trees))
     const events = await all()
     const { text } = endOf(events)
     t.equal(textOf(ordered(events)), text)
-    const kept = (items: readonly TurnItem[]) =>
+    const stepCount = (items: readonly TurnItem[]) =>
       items.filter(({ event }) => event === 'agent_started' || event === 'tool_started').length
-    t.equal(kept(ordered(events)), kept(events), 'nothing else is lost')
+    t.equal(stepCount(ordered(events)), stepCount(events), 'nothing else is lost')
     t.equal(events.filter(({ event }) => event === 'done').length, 1)
     t.strictSame(ordered(events), ordered(events), 'always alike')
   })
 
 t.test('a branch that fails says so in its place', async (t) => {
-  const gone = new ModelUnavailable('gone')
+  const failure = new ModelUnavailable('gone')
   const { all } = staged({
     agents: [parallel('Top', 'a', 'b'), ...singles],
-    script: (request) => (speaker(request) === 'A' ? throwError(() => gone) : says('Still here')),
+    script: (request) =>
+      speaker(request) === 'A' ? throwError(() => failure) : says('Still here'),
   })
   const events = await all()
   t.equal(textOf(ordered(events)), endOf(events).text)

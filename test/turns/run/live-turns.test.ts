@@ -29,7 +29,7 @@ const done = {
 const beginning = { ownerId: 'user', keyId: null, position: 7 as Position, elapsed: () => 0 }
 
 /** A turn that has ended; answers what it was asked, held by nobody else. */
-const endedIn = async (live: ReturnType<typeof liveTurns>): Promise<WeakRef<object>> => {
+const retireTurn = async (live: ReturnType<typeof liveTurns>): Promise<WeakRef<object>> => {
   const tracked = trackTurn({ live, resumable: { next: () => undefined }, log })
   const request = { message: 'When is tea?' }
   const tracking = { about, session: 'organization/session', requestId: () => 'r', keep: true }
@@ -46,7 +46,7 @@ const endedIn = async (live: ReturnType<typeof liveTurns>): Promise<WeakRef<obje
 
 t.test('an ended turn is read again, and keeps nothing of what ran it', async (t) => {
   const live = liveTurns({ monotonic: () => 0 })
-  const request = await endedIn(live)
+  const request = await retireTurn(live)
   await setImmediate()
   collected()
   t.equal(request.deref(), undefined)

@@ -60,8 +60,8 @@ const message = (text: string, parts?: MessagePart[]): Remembered => ({
   content: sealed(text),
   ...(parts ? { parts } : {}),
 })
-const partsIn = (shown: ChatMessage | undefined) =>
-  shown && 'parts' in shown ? (shown.parts?.length ?? 0) : 0
+const partsIn = (message: ChatMessage | undefined) =>
+  message && 'parts' in message ? (message.parts?.length ?? 0) : 0
 
 t.test('files of a message are stored under ids of their own, without their bytes', async (t) => {
   const facts = { kind: 'image' as const, mediaType: 'image/png', bytes: 3, at: 4 }

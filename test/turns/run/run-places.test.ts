@@ -8,16 +8,16 @@ const payer = { organizationId: 'org-1', payerId: 'user-1', limit: 2 }
 /** Places of one payer with a limit of two, and the order in which runs that waited began. */
 const placing = () => {
   const places = runPlaces(clock)
-  const begun: string[] = []
+  const starts: string[] = []
   const wait = (name: string, place: RunPlace): RunPlace => {
-    void place.enter().then((entered) => begun.push(entered ? name : `${name} left`))
+    void place.enter().then((entered) => starts.push(entered ? name : `${name} left`))
     return place
   }
   const running = (place: RunPlace): RunPlace => {
     if (!place.tryEnter()) throw new Error('there is no place')
     return place
   }
-  return { places, begun, wait, running, settled: () => new Promise(setImmediate) }
+  return { places, starts, wait, running, settled: () => new Promise(setImmediate) }
 }
 
 t.test('refuses a foreground run over the limit until one has left', async (t) => {
@@ -36,8 +36,12 @@ t.test('refuses a foreground run over the limit until one has left', async (t) =
 
 t.test('counts each payer in each organization apart', async (t) => {
   const { places, running } = placing()
-  for (const one of [payer, { ...payer, payerId: 'user-2' }, { ...payer, organizationId: 'org-2' }])
-    for (let n = 0; n < 2; n++) running(places.admit(one))
+  for (const owner of [
+    payer,
+    { ...payer, payerId: 'user-2' },
+    { ...payer, organizationId: 'org-2' },
+  ])
+    for (let n = 0; n < 2; n++) running(places.admit(owner))
   t.throws(() => places.admit(payer), Refusal)
 })
 
@@ -49,7 +53,7 @@ t.test('counts a run that waits for its session', async (t) => {
 })
 
 t.test('queued runs start in order, after resumed ones', async (t) => {
-  const { places, begun, wait, running, settled } = placing()
+  const { places, starts, wait, running, settled } = placing()
   const [first, second] = [running(places.admit(payer)), running(places.admit(payer))]
   const queued = places.enqueue(payer)
   t.ok(queued.isQueued())
@@ -60,14 +64,14 @@ t.test('queued runs start in order, after resumed ones', async (t) => {
   t.equal(places.queued(), 2)
   first.leave()
   await settled()
-  t.strictSame(begun, ['resumed'])
+  t.strictSame(starts, ['resumed'])
   second.leave()
   await settled()
-  t.strictSame(begun, ['resumed', 'queued 1'])
+  t.strictSame(starts, ['resumed', 'queued 1'])
   t.notOk(queued.isQueued())
   resumed.leave()
   await settled()
-  t.strictSame(begun, ['resumed', 'queued 1', 'queued 2'])
+  t.strictSame(starts, ['resumed', 'queued 1', 'queued 2'])
   t.equal(places.queued(), 0)
 })
 
@@ -90,7 +94,7 @@ t.test('a queued run behind another turn takes a place that is free by then', as
 t.test('queues a hundred runs of an organization, whoever pays for them', async (t) => {
   const { places, running } = placing()
   const other = { ...payer, payerId: 'user-2' }
-  for (const one of [payer, payer, other, other]) running(places.admit(one))
+  for (const owner of [payer, payer, other, other]) running(places.admit(owner))
   const queued = Array.from({ length: mostQueued }, (_, n) => places.enqueue(n % 2 ? payer : other))
   t.equal(places.queued(), 100)
   t.throws(() => places.enqueue(payer), { code: 'rate_limit_exceeded', facts: { limit: 100 } })
@@ -102,38 +106,38 @@ t.test('queues a hundred runs of an organization, whoever pays for them', async 
 })
 
 t.test('a cancelled wait frees its place in the queue', async (t) => {
-  const { places, begun, wait, running, settled } = placing()
+  const { places, starts, wait, running, settled } = placing()
   const first = running(places.admit(payer))
   running(places.admit(payer))
-  const one = wait('one', places.enqueue(payer))
+  const place = wait('one', places.enqueue(payer))
   wait('two', places.enqueue(payer))
-  one.abandon()
-  one.leave()
+  place.abandon()
+  place.leave()
   t.equal(places.queued(), 1)
   first.leave()
   await settled()
-  t.strictSame(begun, ['one left', 'two'])
+  t.strictSame(starts, ['one left', 'two'])
 })
 
 t.test('cancels only the waits of queued runs', async (t) => {
-  const { places, begun, wait, running, settled } = placing()
+  const { places, starts, wait, running, settled } = placing()
   const first = running(places.admit(payer))
   running(places.admit(payer))
   wait('queued', places.enqueue(payer))
   wait('resumed', places.resume(payer, false))
   places.abandonQueued()
   await settled()
-  t.strictSame(begun, ['queued left'])
+  t.strictSame(starts, ['queued left'])
   first.leave()
   await settled()
-  t.strictSame(begun, ['queued left', 'resumed'])
+  t.strictSame(starts, ['queued left', 'resumed'])
 })
 
 t.test('a larger plan lets waiting runs begin with the next request', async (t) => {
-  const { places, begun, wait, running, settled } = placing()
+  const { places, starts, wait, running, settled } = placing()
   for (let n = 0; n < 2; n++) running(places.admit(payer))
   wait('queued', places.enqueue(payer))
   places.resume({ ...payer, limit: 4 }, false)
   await settled()
-  t.strictSame(begun, ['queued'])
+  t.strictSame(starts, ['queued'])
 })

@@ -18,10 +18,10 @@ import { pastTurnIn, turnsOver } from '../../support/turns.ts'
 const place = { organizationId: call.organizationId, sessionId: 'session-1' }
 
 /** Turns whose agents do as they are told, one after another. */
-const taken = async (t: Test, ...scripts: Observable<AgentEvent>[]) =>
-  takenIn(await commanded(t), ...scripts)
+const scriptedTurns = async (t: Test, ...scripts: Observable<AgentEvent>[]) =>
+  scriptedTurnsIn(await commanded(t), ...scripts)
 
-const takenIn = (scene: Commanded, ...scripts: Observable<AgentEvent>[]) => {
+const scriptedTurnsIn = (scene: Commanded, ...scripts: Observable<AgentEvent>[]) => {
   const past = pastTurnIn(scene)
   const errors: unknown[] = []
   const turns = turnsOver(scene, {
@@ -33,14 +33,14 @@ const takenIn = (scene: Commanded, ...scripts: Observable<AgentEvent>[]) => {
   return { ...scene, turns, past, errors }
 }
 
-const told = async ({ log }: LiveTurn) => {
+const itemsOf = async ({ log }: LiveTurn) => {
   const items = []
   for await (const batch of log.follow(0)) items.push(...batch)
   return items.map((item) => (item.event === 'token' ? item.text : item.event))
 }
 
 t.test('a turn that goes on for 30 minutes is recorded as timed out', async (t) => {
-  const { turns, read } = await taken(
+  const { turns, read } = await scriptedTurns(
     t,
     throwError(() => new TurnTimeout('over')),
   )
@@ -53,7 +53,7 @@ t.test('a turn that goes on for 30 minutes is recorded as timed out', async (t) 
 
 t.test('a message that comes again while its turn runs is told that turn', async (t) => {
   const script = new ReplaySubject<AgentEvent>()
-  const { turns } = await taken(t, script)
+  const { turns } = await scriptedTurns(t, script)
   const first = turns.send(turnRequest(), { keep: true, runsAtOnce: 20 })
   await first.started
   script.next(token('one '))
@@ -61,24 +61,24 @@ t.test('a message that comes again while its turn runs is told that turn', async
   script.next(token('two'))
   script.next(done('one two'))
   script.complete()
-  t.strictSame(await told(first), ['one ', 'two', 'done'])
-  t.strictSame(await told(second), ['one ', 'two', 'done'])
+  t.strictSame(await itemsOf(first), ['one ', 'two', 'done'])
+  t.strictSame(await itemsOf(second), ['one ', 'two', 'done'])
   t.equal((await second.started).runId, first.runId)
   t.strictSame(await second.outcome, await first.outcome)
 })
 
 t.test('a message that comes again after its answer is told that answer', async (t) => {
-  const { turns, read } = await taken(t, of(token('one '), token('two'), done('one two')))
+  const { turns, read } = await scriptedTurns(t, of(token('one '), token('two'), done('one two')))
   const first = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   await first.outcome
   const second = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
-  t.strictSame(await told(second), ['one two', 'done'], 'from the log')
+  t.strictSame(await itemsOf(second), ['one two', 'done'], 'from the log')
   t.equal((await second.started).runId, first.runId)
   t.equal((await read.accounts.get('user-1'))?.holding, undefined)
 })
 
 t.test('agents that fall silent are stopped by cancelling', async (t) => {
-  const { turns, read } = await taken(t, NEVER)
+  const { turns, read } = await scriptedTurns(t, NEVER)
   const turn = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   await turn.started
   t.equal(turns.current(place)?.runId, turn.runId)
@@ -90,9 +90,9 @@ t.test('agents that fall silent are stopped by cancelling', async (t) => {
   t.equal(await turns.cancel(place, call), false)
 })
 
-t.test('a turn that is told again from the log, from any character on', async (t) => {
+t.test('a past turn is read from the log, from any character on', async (t) => {
   const text = 'one two'
-  const { turns, past } = await taken(t, of(token('one '), token('two'), done(text)))
+  const { turns, past } = await scriptedTurns(t, of(token('one '), token('two'), done(text)))
   const { runId, outcome } = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   await outcome
   for (let characters = 0; characters <= text.length; characters++) {
@@ -106,8 +106,8 @@ t.test('a turn that is told again from the log, from any character on', async (t
   t.equal(await past('unknown', { items: 0, characters: 0 }), undefined)
 })
 
-t.test('draining: what does not end in time is handed over', async (t) => {
-  const { turns, read, store } = await taken(t, NEVER)
+t.test('draining hands over turns that do not end in time', async (t) => {
+  const { turns, read, store } = await scriptedTurns(t, NEVER)
   const turn = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   await turn.started
   const inLine = turns.send(turnRequest({ messageId: 'message-2' }), {
@@ -125,7 +125,7 @@ t.test('draining: what does not end in time is handed over', async (t) => {
 
 t.test('a session that is erased while its turn begins is not found', async (t) => {
   const scene = await commanded(t)
-  const { turns } = takenIn({
+  const { turns } = scriptedTurnsIn({
     ...scene,
     sendMessage: async (message, from) => {
       const sent = await scene.sendMessage(message, from)
@@ -150,7 +150,10 @@ const called = (n: number, bytes: number): AgentEvent => ({
 
 t.test('steps that are too much for one append are stored in several, in order', async (t) => {
   const steps = Array.from({ length: 8 }, (_, n) => called(n, 200_000))
-  const { turns, read, events, errors } = await taken(t, of(...steps, token('one'), done('one')))
+  const { turns, read, events, errors } = await scriptedTurns(
+    t,
+    of(...steps, token('one'), done('one')),
+  )
   const turn = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   t.match(await turn.outcome, { status: 'completed', done: { text: 'one' } })
   t.match(await read.runs.get(turn.runId), { status: 'completed' })
@@ -171,7 +174,7 @@ for (const [what, script] of [
   ['an answer', of(token('one'), done(randomBytes(1_500_000).toString('base64')))],
 ] as const)
   t.test(`${what} that cannot be stored at all: the run has failed, uncharged`, async (t) => {
-    const { turns, read, errors } = await taken(t, script)
+    const { turns, read, errors } = await scriptedTurns(t, script)
     const turn = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
     t.match(await turn.outcome, { status: 'failed', refusal: { code: 'orchestrator_error' } })
     t.match(await read.runs.get(turn.runId), { status: 'failed', charge: 0, answer_id: null })
@@ -188,7 +191,7 @@ for (const [what, script] of [
 t.test('a step that cannot be stored ends the run while it goes on', async (t) => {
   const script = new ReplaySubject<AgentEvent>()
   script.next(called(1, 1_500_000))
-  const { turns, read } = await taken(t, script)
+  const { turns, read } = await scriptedTurns(t, script)
   const turn = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   t.match(await turn.outcome, { status: 'failed', refusal: { code: 'orchestrator_error' } })
   t.notOk(script.observed, 'its agents are stopped')
@@ -221,9 +224,9 @@ const asksFor = (tool_name: string, size = 0): AgentEvent => ({
   expires_at: '2026-01-02T00:00:00.000Z',
 })
 
-const pausing = (asked: AgentEvent) =>
+const pausing = (approval: AgentEvent) =>
   concat(
-    of(called(0, 10), asked),
+    of(called(0, 10), approval),
     throwError(() => new Paused()),
   )
 
@@ -241,7 +244,7 @@ for (const [what, code, script] of [
   ['a pause too large', 'orchestrator_error', () => pausing(asksFor('look', 1_500_000))],
 ] as const)
   t.test(`${what} that nobody could read: the run has failed, and holds nothing`, async (t) => {
-    const { turns, read, errors, events } = await taken(t, script())
+    const { turns, read, errors, events } = await scriptedTurns(t, script())
     const turn = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
     t.match(await turn.outcome, { status: 'failed', refusal: { code } })
     t.match(await read.runs.get(turn.runId), {
@@ -267,7 +270,7 @@ for (const [what, code, script] of [
   })
 
 t.test('a message whose events nobody could read: nothing is stored or held', async (t) => {
-  const { turns, read, events } = await taken(t)
+  const { turns, read, events } = await scriptedTurns(t)
   const turn = turns.send(turnRequest({ agent: agentNamed('half \ud800') }), {
     keep: false,
     runsAtOnce: 20,
@@ -294,7 +297,7 @@ t.test('turns with large texts begin in turns of the event loop of their own', a
     at.push(turn)
     return of(done('read'))
   })
-  const { turns } = await taken(t, ...Array(count).fill(script))
+  const { turns } = await scriptedTurns(t, ...Array(count).fill(script))
   const system = [{ role: 'system', content: ' '.repeat(300_000) } as const]
   const sent = Array.from({ length: count }, (_, n) =>
     turns.send(
