@@ -36,7 +36,7 @@ t.test('by keyboard alone', needsChromium, async (t) => {
   t.equal(page.url(), `${application.url}/back?state=7&status=connected`)
 })
 
-t.test('what assistive technology is told', needsChromium, async (t) => {
+t.test('assistive technology reads roles, names and descriptions', needsChromium, async (t) => {
   const { page: open, agent, link } = await scene(t)
   const { page } = await open()
   await page.goto(await link(await agent('MAP', 'SHOP')))

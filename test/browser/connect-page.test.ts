@@ -103,7 +103,7 @@ t.test('links that are past or revoked, and one that was used', needsChromium, a
   const { page: open, agent, link, clock, key, of, application } = await scene(t)
   const agent_id = await agent('SHOP')
   const { page, complaints } = await open(phone)
-  const gone = async (url: string) => {
+  const expectNotFound = async (url: string) => {
     const reply = await page.goto(url)
     t.equal(reply?.status(), 404)
     t.ok(await fitsWidth(page))
@@ -125,7 +125,7 @@ t.test('links that are past or revoked, and one that was used', needsChromium, a
 
   complaints.splice(0)
   await key.ask('DELETE', `${of}/connect-links`)
-  const revoked = await gone(used)
+  const revoked = await expectNotFound(used)
   const past = await link(agent_id)
   await page.goto(past)
   await page.getByText('Replace it').click()
@@ -134,8 +134,8 @@ t.test('links that are past or revoked, and one that was used', needsChromium, a
   const late = await sends(page, () => page.getByRole('button').click())
   t.equal(late, 404)
   t.equal(await page.content(), revoked)
-  t.equal(await gone(past), revoked)
-  t.equal(await gone(new URL('/connect/unknown', past).href), revoked)
+  t.equal(await expectNotFound(past), revoked)
+  t.equal(await expectNotFound(new URL('/connect/unknown', past).href), revoked)
   t.match(await hears(page), [
     { role: 'main' },
     { role: 'heading', name: 'This link does not work' },

@@ -39,7 +39,7 @@ t.test('/docs works as it stands', needsChromium, async (t) => {
   t.equal(await page.title(), 'Reprise: API reference')
   await page.locator('img[src^="data:image/svg"]').waitFor()
   await page.locator('.opblock').first().waitFor()
-  const tags = await page.locator('.opblock-tag').evaluateAll((all) => all.map((one) => one.id))
+  const tags = await page.locator('.opblock-tag').evaluateAll((all) => all.map((tag) => tag.id))
   t.equal(tags[0], 'operations-tag-chat', 'chat comes first')
   const described = await page.locator('.opblock-tag small').count()
   t.equal(described, tags.length, 'every group says what it is for')
@@ -50,8 +50,8 @@ t.test('/docs works as it stands', needsChromium, async (t) => {
   let tried = 0
   for (const { path, method, operation } of operationsOf(await contractOf(url))) {
     const stream = operation.responses['200']?.content?.['text/event-stream']
-    const whole = operation.responses['200']?.content?.['application/json']
-    if (method === 'delete' || others.test(path) || (stream && !whole)) continue
+    const json = operation.responses['200']?.content?.['application/json']
+    if (method === 'delete' || others.test(path) || (stream && !json)) continue
     const what = `${method} ${path}`
     const group = operation.tags?.[0] ?? ''
     if (process.env.TESTS !== 'full' && groups.has(group)) continue

@@ -14,8 +14,11 @@ const scene = async (t: Test, { sharedViews = true } = {}) => {
   const all = await commanded(t)
   const { createOrganization, createApiKey, clock, secrets, read, changes, seen } = all
   const owner = { email: 'owner@example.com' }
-  const made = await createOrganization({ name: 'Acme', owner, plan: 'pro_monthly' }, platformCall)
-  const inside = { ...platformCall, organizationId: made.organizationId }
+  const organization = await createOrganization(
+    { name: 'Acme', owner, plan: 'pro_monthly' },
+    platformCall,
+  )
+  const inside = { ...platformCall, organizationId: organization.organizationId }
   const keyOf = async (settings: Partial<Parameters<typeof createApiKey>[0]> = {}) => {
     const created = await createApiKey(
       {
@@ -34,8 +37,8 @@ const scene = async (t: Test, { sharedViews = true } = {}) => {
     await seen()
     return created
   }
-  const begun = Date.parse('2026-01-01T00:00:00.000Z')
-  let at = begun
+  const start = Date.parse('2026-01-01T00:00:00.000Z')
+  let at = start
   let stepped = 0
   let reads = 0
   const counting = <Doc>(view: View<Doc>): View<Doc> => ({
@@ -53,12 +56,12 @@ const scene = async (t: Test, { sharedViews = true } = {}) => {
     sharedViews,
     hashApiKey: secrets.hashApiKey,
     superAdminKey,
-    clock: { now: () => new Date(at + stepped), monotonic: () => at - begun },
+    clock: { now: () => new Date(at + stepped), monotonic: () => at - start },
   })
   t.teardown(access.close)
   return {
     ...all,
-    ...made,
+    ...organization,
     inside,
     clock,
     keyOf,
@@ -98,7 +101,7 @@ const elsewhere = async ({ createOrganization, seen }: Commanded) => {
   return organizationId
 }
 
-const shown = ({ scopes, keyScopes, ...access }: Access) => ({
+const summarize = ({ scopes, keyScopes, ...access }: Access) => ({
   ...access,
   scopes: scopes.size,
   keyScopes: keyScopes.size,
@@ -108,7 +111,7 @@ t.test('an organization key acts in its own organization', async (t) => {
   const all = await scene(t)
   const { organizationId, ownerUserId } = all
   const { key, keyId } = await all.keyOf()
-  t.strictSame(shown(await all.find(key)), {
+  t.strictSame(summarize(await all.find(key)), {
     kind: 'organization',
     keyId,
     organizationId,
@@ -154,12 +157,12 @@ t.test('a pending member has no access yet', async (t) => {
   await all.seen()
   await t.rejects(all.find(key, other.organizationId), { code: 'organization_access_denied' })
   const { organizationId } = other
-  const asked = { organizationId, userId: all.ownerUserId, allowBacking: false }
-  await all.acceptInvitation({ ...asked, current: false }, platformCall)
+  const invitation = { organizationId, userId: all.ownerUserId, allowBacking: false }
+  await all.acceptInvitation({ ...invitation, current: false }, platformCall)
   await all.seen()
   t.match(await all.find(key, organizationId), { role: 'MEMBER' })
   t.match(await all.find(key), { organizationId: all.organizationId }, 'the current one stays')
-  await all.enterOrganization(asked, platformCall)
+  await all.enterOrganization(invitation, platformCall)
   await all.seen()
   t.match(await all.find(key), { organizationId }, 'until its user says so')
 })
@@ -233,11 +236,11 @@ t.test('a user key is from before a membership that its user declined at first',
   const other = { email: 'other@example.com' }
   const { organizationId } = await all.createOrganization({ name: 'B', owner: other }, platformCall)
   const there = { ...platformCall, organizationId }
-  const asked = { organizationId, userId: all.ownerUserId }
+  const invitation = { organizationId, userId: all.ownerUserId }
   await all.addMember({ email: 'owner@example.com', role: 'MEMBER' }, there)
-  await all.declineInvitation(asked, platformCall)
+  await all.declineInvitation(invitation, platformCall)
   await all.addMember({ email: 'owner@example.com', role: 'MEMBER' }, there)
-  await all.acceptInvitation({ ...asked, allowBacking: false, current: false }, platformCall)
+  await all.acceptInvitation({ ...invitation, allowBacking: false, current: false }, platformCall)
   await all.seen()
   t.match(await all.find(key, organizationId), { role: 'MEMBER' })
 })
@@ -250,7 +253,7 @@ t.test('the platform’s key', async (t) => {
   await t.rejects(find(`${superAdminKey}x`), { code: 'invalid_api_key' })
 })
 
-t.test('what was found is answered without a promise until something changes', async (t) => {
+t.test('cached access is returned without a promise until something changes', async (t) => {
   const all = await scene(t)
   const { findNow, find, reads, inside, seen } = all
   const { key, keyId } = await all.keyOf()
@@ -272,7 +275,7 @@ t.test('what was found is answered without a promise until something changes', a
   await readAgainAfter(t, all, { key, keyId, ms: 3_000 })
 })
 
-t.test('where one process projects, what was found is read again each minute', async (t) => {
+t.test('where one process projects, cached access is read again each minute', async (t) => {
   const all = await scene(t, { sharedViews: false })
   const { find, inside, seen } = all
   const { key, keyId } = await all.keyOf()
@@ -283,7 +286,7 @@ t.test('where one process projects, what was found is read again each minute', a
   await t.rejects(find(key), { code: 'invalid_api_key' }, 'at once')
 })
 
-t.test('that a key was used takes nothing from what was found', async (t) => {
+t.test('recording the use of a key keeps its cached access', async (t) => {
   const all = await scene(t)
   const { findNow, find, reads, inside, seen } = all
   const { key, keyId } = await all.keyOf()
@@ -300,8 +303,12 @@ t.test('that a key was used takes nothing from what was found', async (t) => {
   await t.rejects(find(key), { code: 'invalid_api_key' })
 })
 
-/** What finds access and is told of just these changes. */
-const told = (t: Test, { read, secrets }: Commanded, changes: Subject<readonly Changed[]>) => {
+/** A cache of access that receives only these changes. */
+const accessWith = (
+  t: Test,
+  { read, secrets }: Commanded,
+  changes: Subject<readonly Changed[]>,
+) => {
   const access = findAccess({
     ...read,
     changes,
@@ -314,11 +321,11 @@ const told = (t: Test, { read, secrets }: Commanded, changes: Subject<readonly C
   return access
 }
 
-t.test('what was found is read again once its read model was made anew', async (t) => {
+t.test('cached access is read again after its read model was rebuilt', async (t) => {
   const all = await scene(t, { sharedViews: false })
   const { key, keyId } = await all.keyOf()
   const changes = new Subject<readonly Changed[]>()
-  const access = told(t, all, changes)
+  const access = accessWith(t, all, changes)
   await access.find(key, undefined)
   changes.next([{ view: 'sessions', changes: [], anew: true }])
   t.match(access.find(key, undefined), { keyId })
@@ -326,7 +333,7 @@ t.test('what was found is read again once its read model was made anew', async (
   t.type(access.find(key, undefined), Promise)
 })
 
-t.test('what changes while it is read is not kept', async (t) => {
+t.test('access that changes while it is read is not cached', async (t) => {
   const all = await scene(t)
   const { key, keyId } = await all.keyOf()
   const changes = new Subject<readonly Changed[]>()
@@ -338,7 +345,7 @@ t.test('what changes while it is read is not kept', async (t) => {
       return user
     },
   }
-  const access = told(t, { ...all, read: { ...all.read, users } }, changes)
+  const access = accessWith(t, { ...all, read: { ...all.read, users } }, changes)
   await access.find(key, undefined)
   t.type(access.find(key, undefined), Promise)
 })

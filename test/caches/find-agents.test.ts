@@ -39,39 +39,39 @@ const scene = async (t: Test, bounds: { mostCharacters?: number } = {}) => {
       const following = all.changes.subscribe((batch) => changes.next(batch))
       t.teardown(() => following.unsubscribe())
     },
-    told: (change: Changed) => changes.next([change]),
+    notify: (change: Changed) => changes.next([change]),
   }
 }
 
 t.test('agents are cached until one of them changes', async (t) => {
-  const { organizationId, find, told, read } = await scene(t)
-  const found = await find(organizationId)
-  const { agentId } = found.orchestrator
-  t.ok(found.agents.has(agentId))
+  const { organizationId, find, notify, read } = await scene(t)
+  const team = await find(organizationId)
+  const { agentId } = team.orchestrator
+  t.ok(team.agents.has(agentId))
   const document = await read.agents.get(agentId)
-  told({ view: 'sessions', changes: [{ id: agentId, document }] })
-  told({ view: 'agents', changes: [] })
-  t.equal(await find(organizationId), found)
-  told({ view: 'agents', changes: [{ id: agentId, document }] })
-  t.not(await find(organizationId), found)
+  notify({ view: 'sessions', changes: [{ id: agentId, document }] })
+  notify({ view: 'agents', changes: [] })
+  t.equal(await find(organizationId), team)
+  notify({ view: 'agents', changes: [{ id: agentId, document }] })
+  t.not(await find(organizationId), team)
 })
 
 t.test('agents are read again after one was deleted', async (t) => {
-  const { organizationId, find, told } = await scene(t)
-  const found = await find(organizationId)
-  told({ view: 'agents', changes: [{ id: 'another', document: undefined }] })
-  t.equal(await find(organizationId), found)
-  told({ view: 'agents', changes: [{ id: found.orchestrator.agentId, document: undefined }] })
-  t.not(await find(organizationId), found)
+  const { organizationId, find, notify } = await scene(t)
+  const team = await find(organizationId)
+  notify({ view: 'agents', changes: [{ id: 'another', document: undefined }] })
+  t.equal(await find(organizationId), team)
+  notify({ view: 'agents', changes: [{ id: team.orchestrator.agentId, document: undefined }] })
+  t.not(await find(organizationId), team)
 })
 
-t.test('agents are read again once their read model was made anew', async (t) => {
-  const { organizationId, find, told } = await scene(t)
-  const found = await find(organizationId)
-  told({ view: 'sessions', changes: [], anew: true })
-  t.equal(await find(organizationId), found)
-  told({ view: 'organizations', changes: [], anew: true })
-  t.not(await find(organizationId), found)
+t.test('agents are read again after their read model was rebuilt', async (t) => {
+  const { organizationId, find, notify } = await scene(t)
+  const team = await find(organizationId)
+  notify({ view: 'sessions', changes: [], anew: true })
+  t.equal(await find(organizationId), team)
+  notify({ view: 'organizations', changes: [], anew: true })
+  t.not(await find(organizationId), team)
 })
 
 t.test('an organization that is not there has no orchestrator', async (t) => {
@@ -86,15 +86,15 @@ t.test('a change costs only the documents that it affects', async (t) => {
   const { orchestrator } = await find(organizationId)
   const elsewhere = (await find(other)).orchestrator
   follow()
-  const asking = { ...call, organizationId }
+  const inside = { ...call, organizationId }
   const create = async (name: string, more: object = {}) => {
     const agent = { name, instruction: 'i'.repeat(64_000), ...more }
-    return (await all.createAgent(agent, asking)).agentId
+    return (await all.createAgent(agent, inside)).agentId
   }
   const leaves: string[] = []
   for (let n = 0; n < 40; n++) leaves.push(await create(`leaf ${n}`))
   const apart = await create('apart')
-  const change = (agentId: string, change: object, by = asking) =>
+  const change = (agentId: string, change: object, by = inside) =>
     all.changeAgent({ agentId, change }, by)
   await change(orchestrator.agentId, { subAgents: leaves })
   await seen()
@@ -125,8 +125,8 @@ t.test('a change costs only the documents that it affects', async (t) => {
 
 t.test('turns that begin at once read each document once', async (t) => {
   const { organizationId, find, reads } = await scene(t)
-  const found = await Promise.all(Array.from({ length: 20 }, () => find(organizationId)))
-  t.equal(new Set(found.map(({ orchestrator }) => orchestrator)).size, 1)
+  const teams = await Promise.all(Array.from({ length: 20 }, () => find(organizationId)))
+  t.equal(new Set(teams.map(({ orchestrator }) => orchestrator)).size, 1)
   t.equal(reads().documents, 1)
 })
 

@@ -23,7 +23,7 @@ const tests = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .toSorted()
   .flatMap((file) => {
     const source = readFileSync(join('test', file), 'utf8')
-    return [...source.matchAll(name)].map(([, found = '']) => ({ file, name: found }))
+    return [...source.matchAll(name)].map(([, title = '']) => ({ file, name: title }))
   })
 
 /** The files with tests named after a row: as it is, or as it is up to a colon. */

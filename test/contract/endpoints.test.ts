@@ -42,11 +42,11 @@ const uploadItem = {
 
 /** A DataStore with one file that can be searched. */
 const shelf = async (t: Test) => {
-  const made = await scene(t)
-  const id = await made.rag.datastore('Library')
-  const sent = await made.rag.upload(id, encoded('a.txt', 'The zebra sleeps.'))
-  await made.rag.settled(id)
-  return { ...made, id, sent, uploadId: sent.body.uploads[0].upload_id as string }
+  const all = await scene(t)
+  const id = await all.rag.datastore('Library')
+  const sent = await all.rag.upload(id, encoded('a.txt', 'The zebra sleeps.'))
+  await all.rag.settled(id)
+  return { ...all, id, sent, uploadId: sent.body.uploads[0].upload_id as string }
 }
 
 covering(t, 'endpoints', {
@@ -124,8 +124,8 @@ covering(t, 'endpoints', {
     const { key, organization } = await scene(t)
     const agent_id = await organization.agent({ name: 'Helper' })
     const path = api(`/agents/${agent_id}/completions`)
-    const asked = { message: 'Hi', session_id: 'mine', temperature: 0, max_tokens: 50 }
-    const { status, body } = await key.ask('POST', path, asked)
+    const request = { message: 'Hi', session_id: 'mine', temperature: 0, max_tokens: 50 }
+    const { status, body } = await key.ask('POST', path, request)
     t.equal(status, 200)
     isExactly(t, body, {
       id: /^agentcmpl-/,
@@ -136,7 +136,7 @@ covering(t, 'endpoints', {
       created: Number,
       model: String,
     })
-    const streamed = await key.ask('POST', path, { ...asked, stream: true })
+    const streamed = await key.ask('POST', path, { ...request, stream: true })
     t.match(streamed.headers.get('content-type'), /^text\/event-stream/)
     t.match(streamed.body, '"object":"agent.completion.chunk"')
     t.match(streamed.body, /data: \[DONE\]\n\n$/)
@@ -343,9 +343,9 @@ covering(t, 'endpoints', {
     const { organizationId: organization_id } = organization
     const provision = () =>
       ask('POST', api('/management/users'), { email: 'Ann.Lee@Example.com', organization_id })
-    const made = await provision()
-    t.equal(made.status, 200)
-    isExactly(t, made.body, {
+    const first = await provision()
+    t.equal(first.status, 200)
+    isExactly(t, first.body, {
       user_id: uuid,
       email: 'ann.lee@example.com',
       created: true,
@@ -353,7 +353,7 @@ covering(t, 'endpoints', {
     })
     const again = await provision()
     t.equal(again.status, 200)
-    t.strictSame(again.body, { ...made.body, created: false })
+    t.strictSame(again.body, { ...first.body, created: false })
     const listed = await ask('GET', api('/management/users'))
     t.match(listed.body.users, [{ name: 'ann.lee' }], 'named by the local part of the address')
   },

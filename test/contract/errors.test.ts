@@ -61,13 +61,13 @@ covering(t, 'errors', {
     const { server, organization } = await scene(t, { clock })
     const keys = `/organizations/${organization.organizationId}/api-keys`
     const make = (more = {}) => server.platform.ask('POST', keys, { name: 'Test', ...more })
-    const gone = await make()
-    await server.platform.ask('DELETE', `${keys}/${gone.key_id}`)
+    const revoked = await make()
+    await server.platform.ask('DELETE', `${keys}/${revoked.key_id}`)
     const expires_at = new Date(clock.now().getTime() + 60_000).toISOString()
     const expired = await make({ expires_at })
     t.equal((await server.as(expired.key).sessions()).status, 200)
     clock.advance(61_000)
-    for (const key of ['svc_live_unknown', gone.key, expired.key])
+    for (const key of ['svc_live_unknown', revoked.key, expired.key])
       refused(t, await server.as(key).sessions(), 401, 'invalid_api_key', {
         detail: /invalid or expired/i,
       })
@@ -85,13 +85,13 @@ covering(t, 'errors', {
     })
     const person = { scopes: [...scopes], type: 'user', user_id: await organization.member() }
     const keys = `/api/admin/organizations/${organization.organizationId}/api-keys`
-    const made = await server.platform.ask('POST', keys.slice('/api/admin'.length), {
+    const created = await server.platform.ask('POST', keys.slice('/api/admin'.length), {
       name: 'Own',
       ...person,
     })
     refused(
       t,
-      await server.as(made.key).ask('POST', '/api/me/api-keys', {
+      await server.as(created.key).ask('POST', '/api/me/api-keys', {
         name: 'More',
         scopes: ['users:provision'],
       }),
@@ -126,11 +126,11 @@ covering(t, 'errors', {
       limits: { minute: 1, hour: 1 },
       plan: 'starter_monthly',
     }
-    const told = await requireSubscription({ findBalance: async () => undefined })(access).catch(
+    const refusal = await requireSubscription({ findBalance: async () => undefined })(access).catch(
       (error) => error,
     )
-    t.ok(told instanceof Refusal)
-    t.match(bodyOf(told, 'chat'), {
+    t.ok(refusal instanceof Refusal)
+    t.match(bodyOf(refusal, 'chat'), {
       ...inError('invalid_plan', 'invalid_subscription_plan'),
       current_plan: 'starter_monthly',
       required_plans,
@@ -142,10 +142,10 @@ covering(t, 'errors', {
     const other = await server.platform.organization()
     const elsewhere = { headers: { 'x-organization-id': other.organizationId } }
     const own = await organization.key({ type: 'user' })
-    for (const one of [key, own])
+    for (const client of [key, own])
       refused(
         t,
-        await one.ask('GET', api('/sessions'), undefined, elsewhere),
+        await client.ask('GET', api('/sessions'), undefined, elsewhere),
         403,
         'organization_access_denied',
         { detail: String },
@@ -291,16 +291,18 @@ covering(t, 'errors', {
     await key.chat({ messages, session_id: 'mine' })
     await key.chat({ messages, session_id: 'other' })
     const [first, second] = (await key.messages('mine')).body.messages
-    const one = (session: string, id: string) =>
+    const getMessage = (session: string, id: string) =>
       ask('GET', api(`/sessions/${session}/messages/${id}`))
-    t.strictSame((await one('mine', first.event_id)).body, first)
-    t.strictSame((await one('mine', second.event_id)).body, second)
+    t.strictSame((await getMessage('mine', first.event_id)).body, first)
+    t.strictSame((await getMessage('mine', second.event_id)).body, second)
     for (const [session, id] of [
       ['mine', unknownId],
       ['other', first.event_id],
     ] as const)
-      refused(t, await one(session, id), 404, 'message_not_found', { detail: /no such message/ })
-    refused(t, await one('none', first.event_id), 404, 'session_not_found', {})
+      refused(t, await getMessage(session, id), 404, 'message_not_found', {
+        detail: /no such message/,
+      })
+    refused(t, await getMessage('none', first.event_id), 404, 'session_not_found', {})
   },
 
   async 'error content not found 404'(t) {

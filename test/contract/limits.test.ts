@@ -81,9 +81,9 @@ const pageLimit = async (
 ) => {
   const get = (query = '') => ask('GET', `${api(path)}${query}`)
   t.equal((await get()).body[name], unset)
-  for (const asked of [1, most]) t.equal((await get(`?${name}=${asked}`)).body[name], asked)
-  for (const asked of [0, most + 1, -1, 'x', '1.5', ''])
-    t.match(await get(`?${name}=${asked}`), {
+  for (const value of [1, most]) t.equal((await get(`?${name}=${value}`)).body[name], value)
+  for (const value of [0, most + 1, -1, 'x', '1.5', ''])
+    t.match(await get(`?${name}=${value}`), {
       status: 400,
       code: 'invalid_query',
       body: { detail: { [name]: [String] } },
@@ -93,15 +93,15 @@ const pageLimit = async (
 /** A server whose clock stands still at a whole second unless it is moved. */
 const still = async (t: Test) => {
   const clock = movableClock()
-  const begun = Math.ceil(clock.now().getTime() / 1000) * 1000
+  const start = Math.ceil(clock.now().getTime() / 1000) * 1000
   let ahead = 0
-  const made = await scene(t, {
-    clock: { ...clock, now: () => new Date(begun + ahead), monotonic: () => ahead },
+  const all = await scene(t, {
+    clock: { ...clock, now: () => new Date(start + ahead), monotonic: () => ahead },
   })
   return {
-    ...made,
+    ...all,
     /** Unix seconds. */
-    seconds: () => (begun + ahead) / 1000,
+    seconds: () => (start + ahead) / 1000,
     advance: (seconds: number) => {
       ahead += seconds * 1000
     },
@@ -174,9 +174,9 @@ covering(t, 'limits', {
     pageLimit(t, await scene(t), '/sessions', ['page_size', 20, 100]),
 
   async 'limit session messages page_size'(t) {
-    const made = await scene(t)
-    await made.key.chat({ messages, session_id: 'mine' })
-    await pageLimit(t, made, '/sessions/mine/messages', ['page_size', 50, 200])
+    const all = await scene(t)
+    await all.key.chat({ messages, session_id: 'mine' })
+    await pageLimit(t, all, '/sessions/mine/messages', ['page_size', 50, 200])
   },
 
   'limit content list page_size': async (t) =>
@@ -234,8 +234,8 @@ covering(t, 'limits', {
     const { server, organization, ask, provisioned } = await scene(t, { clock })
     const agent_id = await organization.agent({ name: 'Shop', tools: [shopCall('SHOP')] })
     const users = api(`/management/users/${await provisioned('ann@example.com')}`)
-    const asked = { agent_id, return_url: 'https://partner.example/' }
-    const { status, body } = await ask('POST', `${users}/connect-links`, asked)
+    const request = { agent_id, return_url: 'https://partner.example/' }
+    const { status, body } = await ask('POST', `${users}/connect-links`, request)
     t.equal(status, 201)
     const left = Date.parse(body.expires_at) - clock.now().getTime()
     t.ok(left > 29 * 60_000 && left <= 30 * 60_000)
@@ -314,19 +314,19 @@ covering(t, 'rate-limit rules', {
     const { organization, seconds, advance } = await still(t)
     const key = await organization.key({ rate_limit_minute: 3, rate_limit_hour: 4 })
     const first = seconds()
-    const told = async (path = '/sessions') => {
+    const readWindows = async (path = '/sessions') => {
       const { headers } = await key.ask('GET', api(path))
       return ['-minute', '-hour', ''].map((window) => windows(headers, window))
     }
     const [minute, hour] = [first + 60, first + 3_600]
-    t.strictSame(await told(), [
+    t.strictSame(await readWindows(), [
       [3, 2, minute],
       [4, 3, hour],
       [3, 2, minute],
     ])
     advance(10)
     t.strictSame(
-      await told('/none'),
+      await readWindows('/none'),
       [
         [3, 1, minute],
         [4, 2, hour],
@@ -336,7 +336,7 @@ covering(t, 'rate-limit rules', {
     )
     advance(50)
     t.strictSame(
-      await told('/sessions?page=0'),
+      await readWindows('/sessions?page=0'),
       [
         [3, 1, first + 70],
         [4, 1, hour],
@@ -346,7 +346,7 @@ covering(t, 'rate-limit rules', {
     )
     advance(10)
     t.strictSame(
-      await told(),
+      await readWindows(),
       [
         [3, 1, first + 120],
         [4, 0, hour],
@@ -355,7 +355,7 @@ covering(t, 'rate-limit rules', {
       'unsuffixed: the window with the least remaining',
     )
     t.strictSame(
-      await told(),
+      await readWindows(),
       [
         [3, 1, first + 120],
         [4, 0, hour],
@@ -404,8 +404,8 @@ covering(t, 'rate-limit rules', {
     const at = `/api/admin/organizations/${organization.organizationId}`
     const user_id = await organization.member()
     const admin = ['admin:read', 'admin:write']
-    const asked = { name: 'Own', user_id, scopes: admin, rate_limit_minute: 10 }
-    const { key, key_id } = await server.platform.ask('POST', `${at.slice(10)}/api-keys`, asked)
+    const request = { name: 'Own', user_id, scopes: admin, rate_limit_minute: 10 }
+    const { key, key_id } = await server.platform.ask('POST', `${at.slice(10)}/api-keys`, request)
     const change = () =>
       server.as(key).ask('PATCH', `${at}/api-keys/${key_id}`, { rate_limit_minute: 900 })
     t.match(await change(), { status: 403, code: 'role_required' })

@@ -4,8 +4,8 @@ import t from 'tap'
 import { user } from '../support/client.ts'
 import { startChat } from '../support/server.ts'
 
-// Each field of the requests that the package `openai` knows, and what becomes of it. The compiler sees that
-// none is missing: a field that a newer package has is decided on here first.
+// A decision for each request field of the package `openai`. The compiler reports a missing one, so
+// a field that a newer package adds is decided on here first.
 
 type Responses = OpenAI.Responses.ResponseCreateParams
 type Body = Readonly<Record<string, unknown>>
@@ -208,13 +208,13 @@ for (const { path, bare, pages, tables } of apis)
   t.test(`${path} drops no field of the package openai in silence`, async (t) => {
     const { key, provider } = await startChat(t, { text: '{}' })
     const text = pages.map((page) => readFileSync(`docs/contract/${page}.md`, 'utf8')).join('\n')
-    const code = [...text.matchAll(/`+([^`]+)`+/g)].map(([, one = '']) => one)
-    const named = new Set(code.flatMap((one) => one.match(/\w+/g) ?? []))
-    const asked = async (body: object) => {
+    const code = [...text.matchAll(/`+([^`]+)`+/g)].map(([, match = '']) => match)
+    const named = new Set(code.flatMap((span) => span.match(/\w+/g) ?? []))
+    const send = async (body: object) => {
       const reply = await key.ask('POST', path, { ...bare, ...body })
-      return { reply, sent: json(provider.requests.splice(0).map((one) => one.body)) }
+      return { reply, sent: json(provider.requests.splice(0).map((request) => request.body)) }
     }
-    const plain = (await asked({})).sent
+    const plain = (await send({})).sent
     for (const [table, fields] of Object.entries<Tables[string]>(tables))
       for (const [field, decision] of Object.entries(fields)) {
         const what = `${table}: ${field}`
@@ -223,7 +223,7 @@ for (const { path, bare, pages, tables } of apis)
           t.ok(existsSync(decision.tested), what)
           continue
         }
-        const { reply, sent } = await asked(decision.body)
+        const { reply, sent } = await send(decision.body)
         if ('refused' in decision) {
           const error = { code: 'unsupported_parameter', param: decision.refused }
           t.match(reply, { status: 400, body: { error } }, what)

@@ -1,7 +1,6 @@
 /**
- * The rows of the contract's tables (docs/contract/README.md), each with what
- * it says. A row is the name of the tests that hold the server to it; `docs/api-coverage.md` is made
- * of both.
+ * The rows of the contract's tables (docs/contract/README.md), each with its text. A row names the
+ * tests that hold the server to it. `docs/api-coverage.md` is generated from both.
  */
 export const rows = {
   endpoints: {

@@ -44,8 +44,8 @@ export const scene = async (t: Test, options?: Options, env: Record<string, stri
     },
     async provisioned(email: string): Promise<string> {
       const organization_id = organization.organizationId
-      const made = await key.ask('POST', api('/management/users'), { email, organization_id })
-      return made.body.user_id
+      const reply = await key.ask('POST', api('/management/users'), { email, organization_id })
+      return reply.body.user_id
     },
   }
 }

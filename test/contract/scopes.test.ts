@@ -5,7 +5,7 @@ import { covering } from './covering.ts'
 import type { Row } from './rows.ts'
 import { api, scene, unknownId } from './scene.ts'
 
-type Asked = [method: string, path: string, body?: object]
+type ApiCall = [method: string, path: string, body?: object]
 type Scene = Awaited<ReturnType<typeof scene>>
 
 const chat = api('/v1/chat/completions')
@@ -15,18 +15,18 @@ const people = api('/management/users')
 const users = api(`/management/users/${unknownId}`)
 
 /**
- * With every scope that there is but these it is refused, and for want of each of them. What only a
- * body asks for is told once the route's own scopes are there.
+ * The call is refused without all of these scopes, and without each single one. Scopes that only
+ * the body requires are reported once the route's own scopes are present.
  */
-const needs = async (t: Test, { only }: Scene, needed: readonly string[], asked: Asked) => {
-  const what = `${asked[0]} ${asked[1]}`
+const needs = async (t: Test, { only }: Scene, needed: readonly string[], call: ApiCall) => {
+  const what = `${call[0]} ${call[1]}`
   const others = scopes.filter((scope) => !needed.includes(scope))
-  const none = await (await only(...others)).ask(...asked)
+  const none = await (await only(...others)).ask(...call)
   t.match(none, { status: 403, code: 'insufficient_scopes' }, what)
   t.ok(needed.includes(none.body.missing_scopes[0]), what)
   for (const lacking of needed) {
     const some = scopes.filter((scope) => scope !== lacking)
-    const { status, body } = await (await only(...some)).ask(...asked)
+    const { status, body } = await (await only(...some)).ask(...call)
     t.match({ status, body }, { status: 403, body: { error: 'insufficient_scopes' } })
     const { message, missing_scopes, available_scopes, required_scopes } = body
     t.match(message, lacking)
@@ -36,77 +36,77 @@ const needs = async (t: Test, { only }: Scene, needed: readonly string[], asked:
   }
 }
 
-/** With these scopes and no other it is done; or refused, but not for want of a scope. */
-const suffices = async (t: Test, by: Client, asked: Asked, status = 200) =>
-  t.equal((await by.ask(...asked)).status, status, `${asked[0]} ${asked[1]}`)
+/** With these scopes alone the call succeeds, or is refused for another reason. */
+const suffices = async (t: Test, by: Client, call: ApiCall, status = 200) =>
+  t.equal((await by.ask(...call)).status, status, `${call[0]} ${call[1]}`)
 
-type Needed = { needs: string[]; asked: Asked; status?: number; userKey?: true }
+type Needed = { needs: string[]; call: ApiCall; status?: number; userKey?: true }
 
-/** What is asked needs these scopes, each of them, and no other. */
-const holds = async (t: Test, all: Scene, { needs: needed, asked, ...more }: Needed) => {
-  await needs(t, all, needed, asked)
+/** The call needs each of these scopes, and no other. */
+const holds = async (t: Test, all: Scene, { needs: needed, call, ...more }: Needed) => {
+  await needs(t, all, needed, call)
   const key = more.userKey
     ? await all.organization.key({ scopes: needed, type: 'user' })
     : await all.only(...needed)
-  await suffices(t, key, asked, more.status)
+  await suffices(t, key, call, more.status)
 }
 
 const datastore = api(`/rag/datastores/${unknownId}`)
 const content = api(`/content/${unknownId}`)
 const agent = api(`/agents/${unknownId}/completions`)
 
-/** By the row, what a scope is needed for; a 404 has passed the check of scopes. */
+/** By row, the calls that need the scope; a 404 has passed the check of scopes. */
 const granted: Record<Exclude<Row<'scopes'>, `${string}:delegate`>, Needed[]> = {
   'scope orchestrator:invoke': [
-    { needs: ['orchestrator:invoke'], asked: ['POST', chat, { messages }] },
+    { needs: ['orchestrator:invoke'], call: ['POST', chat, { messages }] },
   ],
   'scope orchestrator:stream': [
     {
       needs: ['orchestrator:invoke', 'orchestrator:stream'],
-      asked: ['POST', chat, { messages, stream: true }],
+      call: ['POST', chat, { messages, stream: true }],
     },
   ],
   'scope sessions:read': [
-    { needs: ['sessions:read'], asked: ['GET', api('/sessions')] },
-    { needs: ['sessions:read'], asked: ['GET', api('/sessions/none/status')], status: 404 },
+    { needs: ['sessions:read'], call: ['GET', api('/sessions')] },
+    { needs: ['sessions:read'], call: ['GET', api('/sessions/none/status')], status: 404 },
   ],
   'scope sessions:messages': [
-    { needs: ['sessions:messages'], asked: ['GET', api('/sessions/none/messages')], status: 404 },
-    { needs: ['sessions:messages'], asked: ['GET', api('/sessions/none/stream')], status: 404 },
+    { needs: ['sessions:messages'], call: ['GET', api('/sessions/none/messages')], status: 404 },
+    { needs: ['sessions:messages'], call: ['GET', api('/sessions/none/stream')], status: 404 },
   ],
   'scope sessions:delete': [
-    { needs: ['sessions:delete'], asked: ['DELETE', `${users}/sessions`], status: 404 },
-    { needs: ['sessions:delete'], asked: ['DELETE', `${users}/sessions/none`], status: 404 },
+    { needs: ['sessions:delete'], call: ['DELETE', `${users}/sessions`], status: 404 },
+    { needs: ['sessions:delete'], call: ['DELETE', `${users}/sessions/none`], status: 404 },
   ],
   'scope content:read': [
-    { needs: ['content:read'], asked: ['GET', api('/content')] },
-    { needs: ['content:read'], asked: ['GET', content], status: 404 },
+    { needs: ['content:read'], call: ['GET', api('/content')] },
+    { needs: ['content:read'], call: ['GET', content], status: 404 },
   ],
   'scope content:retry': [
-    { needs: ['content:retry'], asked: ['POST', `${content}/retry`], status: 404 },
+    { needs: ['content:retry'], call: ['POST', `${content}/retry`], status: 404 },
   ],
   'scope agents:list': [
-    { needs: ['agents:list'], asked: ['GET', api('/agents')] },
-    { needs: ['agents:list'], asked: ['GET', '/management/agents'] },
-    { needs: ['agents:list'], asked: ['GET', api('/v1/models')] },
-    { needs: ['agents:list'], asked: ['GET', api('/v1/models/svc-orchestrator')] },
+    { needs: ['agents:list'], call: ['GET', api('/agents')] },
+    { needs: ['agents:list'], call: ['GET', '/management/agents'] },
+    { needs: ['agents:list'], call: ['GET', api('/v1/models')] },
+    { needs: ['agents:list'], call: ['GET', api('/v1/models/svc-orchestrator')] },
   ],
   'scope agents:invoke': [
-    { needs: ['agents:invoke'], asked: ['POST', agent, { message: 'Hi' }], status: 404 },
+    { needs: ['agents:invoke'], call: ['POST', agent, { message: 'Hi' }], status: 404 },
   ],
   'scope agents:manage': [
     {
       needs: ['agents:manage'],
-      asked: ['PUT', api(`/management/agents/${unknownId}/instruction`), { instruction: 'a' }],
+      call: ['PUT', api(`/management/agents/${unknownId}/instruction`), { instruction: 'a' }],
       status: 404,
       userKey: true,
     },
   ],
   'scope rag:upload': [
-    { needs: ['rag:upload'], asked: ['POST', api('/rag/datastores'), { display_name: 'a' }] },
+    { needs: ['rag:upload'], call: ['POST', api('/rag/datastores'), { display_name: 'a' }] },
     {
       needs: ['rag:upload'],
-      asked: [
+      call: [
         'POST',
         api('/rag/upload'),
         { datastore_id: unknownId, files: [{ filename: 'a.txt', content: 'YQ==' }] },
@@ -115,57 +115,57 @@ const granted: Record<Exclude<Row<'scopes'>, `${string}:delegate`>, Needed[]> = 
     },
   ],
   'scope rag:read': [
-    { needs: ['rag:read'], asked: ['GET', api('/rag/datastores')] },
-    { needs: ['rag:read'], asked: ['GET', api('/rag/uploads')] },
-    { needs: ['rag:read'], asked: ['GET', `${datastore}/files`], status: 404 },
-    { needs: ['rag:read'], asked: ['GET', api(`/rag/uploads/${unknownId}`)], status: 404 },
-    { needs: ['rag:read'], asked: ['POST', `${datastore}/search`, { query: 'a' }], status: 404 },
+    { needs: ['rag:read'], call: ['GET', api('/rag/datastores')] },
+    { needs: ['rag:read'], call: ['GET', api('/rag/uploads')] },
+    { needs: ['rag:read'], call: ['GET', `${datastore}/files`], status: 404 },
+    { needs: ['rag:read'], call: ['GET', api(`/rag/uploads/${unknownId}`)], status: 404 },
+    { needs: ['rag:read'], call: ['POST', `${datastore}/search`, { query: 'a' }], status: 404 },
   ],
   'scope rag:delete': [
-    { needs: ['rag:delete'], asked: ['DELETE', datastore], status: 404 },
-    { needs: ['rag:delete'], asked: ['DELETE', `${datastore}/files/a.txt`], status: 404 },
+    { needs: ['rag:delete'], call: ['DELETE', datastore], status: 404 },
+    { needs: ['rag:delete'], call: ['DELETE', `${datastore}/files/a.txt`], status: 404 },
   ],
   'scope admin:read': [
-    { needs: ['admin:read'], asked: ['GET', '/api/admin/organizations/{own}'] },
-    { needs: ['admin:read'], asked: ['GET', '/api/admin/organizations/{own}/members'] },
-    { needs: ['admin:read'], asked: ['GET', '/api/admin/organizations/{own}/api-keys'] },
-    { needs: ['admin:read'], asked: ['GET', '/api/admin/organizations/{own}/audit/events'] },
+    { needs: ['admin:read'], call: ['GET', '/api/admin/organizations/{own}'] },
+    { needs: ['admin:read'], call: ['GET', '/api/admin/organizations/{own}/members'] },
+    { needs: ['admin:read'], call: ['GET', '/api/admin/organizations/{own}/api-keys'] },
+    { needs: ['admin:read'], call: ['GET', '/api/admin/organizations/{own}/audit/events'] },
   ],
   'scope admin:write': [
-    { needs: ['admin:write'], asked: ['PATCH', '/api/admin/organizations/{own}', { name: 'a' }] },
+    { needs: ['admin:write'], call: ['PATCH', '/api/admin/organizations/{own}', { name: 'a' }] },
     {
       needs: ['admin:write'],
-      asked: ['POST', '/api/admin/organizations/{own}/agents', { name: 'a' }],
+      call: ['POST', '/api/admin/organizations/{own}/agents', { name: 'a' }],
       status: 201,
     },
     {
       needs: ['admin:write'],
-      asked: ['POST', '/api/admin/organizations/{own}/api-keys', { name: 'a' }],
+      call: ['POST', '/api/admin/organizations/{own}/api-keys', { name: 'a' }],
       status: 201,
     },
   ],
   'scope users:provision': [
-    { needs: ['users:provision'], asked: ['GET', people] },
+    { needs: ['users:provision'], call: ['GET', people] },
     {
       needs: ['users:provision'],
-      asked: ['POST', people, { email: 'a@example.com', organization_id: unknownId }],
+      call: ['POST', people, { email: 'a@example.com', organization_id: unknownId }],
       status: 403,
     },
   ],
   'scope users:credentials': [
-    { needs: ['users:credentials'], asked: ['GET', `${users}/credentials`], status: 404 },
+    { needs: ['users:credentials'], call: ['GET', `${users}/credentials`], status: 404 },
     {
       needs: ['users:credentials'],
-      asked: ['PUT', `${users}/credentials/A`, { value: 'a' }],
+      call: ['PUT', `${users}/credentials/A`, { value: 'a' }],
       status: 404,
     },
-    { needs: ['users:credentials'], asked: ['DELETE', `${users}/connect-links`], status: 404 },
+    { needs: ['users:credentials'], call: ['DELETE', `${users}/connect-links`], status: 404 },
   ],
   'scope secrets:manage': [
-    { needs: ['secrets:manage'], asked: ['GET', credentials], userKey: true },
+    { needs: ['secrets:manage'], call: ['GET', credentials], userKey: true },
     {
       needs: ['secrets:manage'],
-      asked: ['PUT', `${credentials}/A`, { value: 'a' }],
+      call: ['PUT', `${credentials}/A`, { value: 'a' }],
       userKey: true,
     },
   ],
@@ -173,10 +173,10 @@ const granted: Record<Exclude<Row<'scopes'>, `${string}:delegate`>, Needed[]> = 
 
 const allOf = (row: keyof typeof granted) => async (t: Test) => {
   const all = await scene(t)
-  for (const one of granted[row]) {
-    const [method, path, body] = one.asked
+  for (const grant of granted[row]) {
+    const [method, path, body] = grant.call
     const own = path.replace('{own}', all.organization.organizationId)
-    await holds(t, all, { ...one, asked: [method, own, ...(body ? [body] : [])] as Asked })
+    await holds(t, all, { ...grant, call: [method, own, ...(body ? [body] : [])] as ApiCall })
   }
 }
 
@@ -186,15 +186,15 @@ const delegating = async (t: Test) => {
   const read = `?on_behalf_of=${on_behalf_of}`
   const delegate = 'users:delegate'
   const invoke = ['orchestrator:invoke', delegate]
-  await holds(t, all, { needs: invoke, asked: ['POST', chat, { messages, on_behalf_of }] })
-  await holds(t, all, { needs: invoke, asked: ['POST', api('/v1/warmup'), { on_behalf_of }] })
+  await holds(t, all, { needs: invoke, call: ['POST', chat, { messages, on_behalf_of }] })
+  await holds(t, all, { needs: invoke, call: ['POST', api('/v1/warmup'), { on_behalf_of }] })
   for (const [scope, path, status] of [
     ['sessions:read', '/sessions', 200],
     ['sessions:read', '/sessions/none/status', 404],
     ['sessions:messages', '/sessions/none/messages', 404],
     ['content:read', '/content', 200],
   ] as const)
-    await holds(t, all, { needs: [scope, delegate], asked: ['GET', api(path) + read], status })
+    await holds(t, all, { needs: [scope, delegate], call: ['GET', api(path) + read], status })
 }
 
 covering(t, 'scopes', {
@@ -230,11 +230,11 @@ covering(t, 'requirements', {
     const all = await scene(t)
     const on_behalf_of = await all.organization.member({ pending: true })
     const invoke = ['orchestrator:invoke', 'users:delegate']
-    await holds(t, all, { needs: invoke, asked: ['POST', chat, { messages, on_behalf_of }] })
+    await holds(t, all, { needs: invoke, call: ['POST', chat, { messages, on_behalf_of }] })
     const stream = { messages, on_behalf_of, stream: true }
     await holds(t, all, {
       needs: [...invoke, 'orchestrator:stream'],
-      asked: ['POST', chat, stream],
+      call: ['POST', chat, stream],
     })
   },
   async 'scopes of warmup'(t) {
@@ -243,13 +243,13 @@ covering(t, 'requirements', {
     const agent_id = await all.organization.agent({ name: 'Helper' })
     const warmup = api('/v1/warmup')
     const invoke = 'orchestrator:invoke'
-    await holds(t, all, { needs: [invoke], asked: ['POST', warmup, {}] })
+    await holds(t, all, { needs: [invoke], call: ['POST', warmup, {}] })
     for (const [body, more] of [
       [{ on_behalf_of }, ['users:delegate']],
       [{ agent_id }, ['agents:invoke']],
       [{ on_behalf_of, agent_id }, ['users:delegate', 'agents:invoke']],
     ] as const)
-      await holds(t, all, { needs: [invoke, ...more], asked: ['POST', warmup, body] })
+      await holds(t, all, { needs: [invoke, ...more], call: ['POST', warmup, body] })
   },
   'scopes of GET agents': allOf('scope agents:list'),
   'scopes of POST agents/{id}/completions': allOf('scope agents:invoke'),

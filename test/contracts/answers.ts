@@ -55,8 +55,8 @@ export const answersContract = (t: Test, open: OpenAnswers): void => {
     const { answers } = await open(t)
     const scope = scopeOf()
     await answers.claim(scope, 'body', 'paused', noon)
-    const takenOver = { state: 'claimed', takenOver: true }
-    t.strictSame(await answers.claim(scope, 'body', 'me', noon), takenOver)
+    const takeover = { state: 'claimed', takenOver: true }
+    t.strictSame(await answers.claim(scope, 'body', 'me', noon), takeover)
     await answers.release(scope, 'paused')
     t.strictSame(await answers.claim(scope, 'body', 'me', noon), { state: 'running' })
     await answers.complete(scope, 'paused', { ...answer, body: 'late' }, noon)

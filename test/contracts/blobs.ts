@@ -23,8 +23,8 @@ export const blobsContract = (
 ) => {
   const named = (bytes: string | Uint8Array) => nameOf(sha256(bytes))
   const read = async (blobs: Blobs, hash: string, range?: { start: number; end: number }) => {
-    const found = await blobs.get(hash, range)
-    return found && Buffer.concat(await found.toArray())
+    const blob = await blobs.get(hash, range)
+    return blob && Buffer.concat(await blob.toArray())
   }
 
   t.test('a blob is named by its content and outlives the process', async (t) => {
@@ -68,16 +68,16 @@ export const blobsContract = (
       t.ok(part.length > 0)
       break
     }
-    const [whole, half] = await Promise.all([
+    const [full, half] = await Promise.all([
       read(blobs, hash),
       read(blobs, hash, { start: 300_000, end: 599_999 }),
     ])
-    t.ok(whole?.equals(bytes) && half?.equals(bytes.subarray(300_000)))
+    t.ok(full?.equals(bytes) && half?.equals(bytes.subarray(300_000)))
     await blobs.remove(hash)
     t.equal(await blobs.get(hash), undefined)
   })
 
-  t.test('what is too large or cut off is not stored', async (t) => {
+  t.test('a blob that is too large or cut off is not stored', async (t) => {
     const { blobs } = await open(t)
     await t.rejects(blobs.put(of('12345', '67890'), 9), BlobTooLarge)
     t.equal(await blobs.size(named('1234567890')), undefined)
@@ -86,7 +86,7 @@ export const blobsContract = (
     t.equal(await blobs.size(named('some of it')), undefined)
   })
 
-  t.test('what is not there', async (t) => {
+  t.test('a missing blob is not found', async (t) => {
     const { blobs } = await open(t)
     t.equal(await blobs.get(nowhere), undefined)
     t.equal(await blobs.size(nowhere), undefined)

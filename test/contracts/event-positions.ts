@@ -34,10 +34,10 @@ const scattered = async (store: EventStore): Promise<RecordedEvent[]> => {
 
 /** Positions from all appends, those just behind one of these events that are no event's. */
 const vacantBehind = async (store: EventStore, events: readonly RecordedEvent[]) => {
-  const taken = new Set(positionsOf(await gathered(store.history(START))))
+  const occupied = new Set(positionsOf(await gathered(store.history(START))))
   return positionsOf(events)
     .map((position) => at(position + 1))
-    .filter((position) => !taken.has(position))
+    .filter((position) => !occupied.has(position))
 }
 
 /** What every event store owes to those who keep the positions that it gave. */
@@ -45,19 +45,19 @@ export const eventPositionsContract = (t: Test, open: OpenStore): void => {
   t.test('events are found at their positions, near and far apart', async (t) => {
     const { store } = await open(t)
     const events = await scattered(store)
-    const found = (...batches: Position[][]) => gathered(store.at(batchesOf(...batches)))
-    t.strictSame(await found(positionsOf(events)), events, 'all at once')
-    for (const event of events) t.strictSame(await found([event.position]), [event], 'one')
+    const eventsAt = (...batches: Position[][]) => gathered(store.at(batchesOf(...batches)))
+    t.strictSame(await eventsAt(positionsOf(events)), events, 'all at once')
+    for (const event of events) t.strictSame(await eventsAt([event.position]), [event], 'one')
     for (const step of [2, 7]) {
       const some = events.filter((_, n) => n % step === 0)
-      t.strictSame(await found(positionsOf(some)), some, `every ${step} of them`)
+      t.strictSame(await eventsAt(positionsOf(some)), some, `every ${step} of them`)
     }
     const [first, last] = [events.slice(0, 1), events.slice(-1)]
-    t.strictSame(await found(positionsOf([...first, ...last])), [...first, ...last], 'the ends')
-    const [one, two] = [events.slice(0, 15), events.slice(15)]
-    t.strictSame(await found(positionsOf(one), [], positionsOf(two)), events, 'in batches')
-    t.strictSame(await found([]), [])
-    t.strictSame(await found(), [])
+    t.strictSame(await eventsAt(positionsOf([...first, ...last])), [...first, ...last], 'the ends')
+    const [head, tail] = [events.slice(0, 15), events.slice(15)]
+    t.strictSame(await eventsAt(positionsOf(head), [], positionsOf(tail)), events, 'in batches')
+    t.strictSame(await eventsAt([]), [])
+    t.strictSame(await eventsAt(), [])
   })
 
   t.test('a position without an event is damage', async (t) => {
@@ -81,7 +81,7 @@ export const eventPositionsContract = (t: Test, open: OpenStore): void => {
     const { store } = await open(t)
     const events = await scattered(store)
     let left = false
-    async function* asked() {
+    async function* positions() {
       try {
         for (const position of positionsOf(events)) yield [position]
       } finally {
@@ -89,7 +89,7 @@ export const eventPositionsContract = (t: Test, open: OpenStore): void => {
       }
     }
     const read: RecordedEvent[] = []
-    for await (const batch of store.at(asked())) {
+    for await (const batch of store.at(positions())) {
       read.push(...batch)
       if (read.length >= 5) break
     }
@@ -107,13 +107,13 @@ export const eventPositionsContract = (t: Test, open: OpenStore): void => {
       const { position } = all[n] ?? { position: START }
       const rest = ids(all.slice(n + 1))
       t.strictSame(ids(await gathered(store.history(position))), rest, `history after ${n}`)
-      const told: RecordedEvent[] = []
+      const feedEvents: RecordedEvent[] = []
       if (rest.length > 0)
         for await (const { events } of store.feed(position)) {
-          told.push(...events)
-          if (told.length >= rest.length) break
+          feedEvents.push(...events)
+          if (feedEvents.length >= rest.length) break
         }
-      t.strictSame(ids(told).slice(0, rest.length), rest, `feed after ${n}`)
+      t.strictSame(ids(feedEvents).slice(0, rest.length), rest, `feed after ${n}`)
     }
   })
 
@@ -122,15 +122,15 @@ export const eventPositionsContract = (t: Test, open: OpenStore): void => {
     const before = await store.head()
     await scattered(store)
     const all = await gathered(store.history(before))
-    const told: RecordedEvent[] = []
-    for (let position = before; told.length < all.length; )
+    const feedEvents: RecordedEvent[] = []
+    for (let position = before; feedEvents.length < all.length; )
       for await (const batch of store.feed(position)) {
-        told.push(...batch.events)
+        feedEvents.push(...batch.events)
         t.ok(batch.position >= (batch.events.at(-1)?.position ?? position))
         position = batch.position
         break
       }
-    t.strictSame(ids(told), ids(all))
+    t.strictSame(ids(feedEvents), ids(all))
   })
 
   t.test('no feed comes further than the end, which is not before the head', async (t) => {

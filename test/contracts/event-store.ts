@@ -41,7 +41,7 @@ export const eventStoreContract = (t: Test, open: OpenStore): void => {
     t.equal(events[2]?.position, second.position)
   })
 
-  t.test('what is read is what JSON keeps of what was appended', async (t) => {
+  t.test('events are read as JSON preserves them', async (t) => {
     const { store } = await open(t)
     const stream = streamName()
     const data = {

@@ -10,8 +10,8 @@ const bytes = (seed: number) => Uint8Array.from({ length: 256 }, (_, n) => (n + 
 const nameOf = () => `org-1/${randomUUID()}`
 
 /**
- * What every key store owes its callers. The store may be shared and not empty. `ifCompared`: options
- * of what a server must compare and write in one step for.
+ * The contract of every key store. The store may be shared and not empty. `ifCompared`: options of
+ * the tests in which a server must compare and write in one step.
  */
 export const keyStoreContract = (
   t: Test,
@@ -82,30 +82,34 @@ export const keyStoreContract = (
     const { keys } = await open(t)
     const names = Array.from({ length: 23 }, nameOf)
     for (const [n, name] of names.entries()) await keys.create(name, bytes(n))
-    const [gone = ''] = names
-    await keys.destroy(gone)
+    const [destroyed = ''] = names
+    await keys.destroy(destroyed)
     const before = await keys.record()
     t.ok(await keys.replaceRecord(before, bytes(50)))
     const all = await listed(keys, 5)
-    t.equal(all.get(gone), undefined)
+    t.equal(all.get(destroyed), undefined)
     for (const [n, name] of names.entries())
-      if (name !== gone) t.strictSame([...(all.get(name) ?? [])], [...bytes(n)])
+      if (name !== destroyed) t.strictSame([...(all.get(name) ?? [])], [...bytes(n)])
   })
 
   t.test('a key is stored in another form, unless it changed meanwhile', async (t) => {
     const { keys, reopen } = await open(t)
-    const [one, gone, other, never] = [nameOf(), nameOf(), nameOf(), nameOf()]
-    for (const name of [one, gone, other]) await keys.create(name, bytes(1))
-    await keys.destroy(gone)
-    const changes = [one, gone, never].map((name) => ({ name, from: bytes(1), to: bytes(2) }))
-    await keys.rewrap([...changes, { name: other, from: bytes(7), to: bytes(2) }])
+    const [current, destroyed, changed, missing] = [nameOf(), nameOf(), nameOf(), nameOf()]
+    for (const name of [current, destroyed, changed]) await keys.create(name, bytes(1))
+    await keys.destroy(destroyed)
+    const changes = [current, destroyed, missing].map((name) => ({
+      name,
+      from: bytes(1),
+      to: bytes(2),
+    }))
+    await keys.rewrap([...changes, { name: changed, from: bytes(7), to: bytes(2) }])
     await keys.rewrap([])
     const after = reopen ? await reopen() : keys
-    t.strictSame([...((await after.get(one)) ?? [])], [...bytes(2)])
-    t.strictSame([...((await after.get(other)) ?? [])], [...bytes(1)])
-    t.equal(await after.get(gone), undefined)
-    t.equal(await after.get(never), undefined)
-    await t.rejects(async () => after.create(gone, bytes(3)), KeyDestroyed)
+    t.strictSame([...((await after.get(current)) ?? [])], [...bytes(2)])
+    t.strictSame([...((await after.get(changed)) ?? [])], [...bytes(1)])
+    t.equal(await after.get(destroyed), undefined)
+    t.equal(await after.get(missing), undefined)
+    await t.rejects(async () => after.create(destroyed, bytes(3)), KeyDestroyed)
   })
 
   t.test('a key that is destroyed while it is rewrapped stays destroyed', ifCompared, async (t) => {

@@ -58,7 +58,7 @@ export const undeliveredRunsContract = (
         runs.claim(run.fingerprint, { node: 'node-2', request }, noon),
       ),
     )
-    const claimed = claims.filter((one) => 'run' in one)
+    const claimed = claims.filter((claim) => 'run' in claim)
     t.strictSame(claimed, [{ run }])
   })
 
@@ -102,19 +102,19 @@ export const undeliveredRunsContract = (
 
   t.test('a run of a process that died is released, one answered early is removed', async (t) => {
     const { runs } = await open(t)
-    const whole = runOf()
+    const run = runOf()
     const early = runOf({ early: true })
-    await runs.add(whole, first)
+    await runs.add(run, first)
     await runs.add(early, second)
-    for (const { runId } of [whole, early]) {
+    for (const { runId } of [run, early]) {
       await runs.abandon(runId, 'node-2')
       await runs.abandon(runId, 'node-1')
     }
     t.strictSame(await runs.claim(early.fingerprint, third, noon), { held: [] })
-    t.strictSame(await runs.claim(whole.fingerprint, third, noon), { run: whole })
-    await runs.abandon(whole.runId, 'node-1')
-    const held = [{ runId: whole.runId, node: 'node-2' }]
-    t.strictSame(await runs.claim(whole.fingerprint, first, noon), { held }, 'nor is it taken away')
+    t.strictSame(await runs.claim(run.fingerprint, third, noon), { run })
+    await runs.abandon(run.runId, 'node-1')
+    const held = [{ runId: run.runId, node: 'node-2' }]
+    t.strictSame(await runs.claim(run.fingerprint, first, noon), { held }, 'nor is it taken away')
     await t.resolves(runs.abandon(randomUUID(), 'node-1'))
   })
 

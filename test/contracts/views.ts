@@ -32,9 +32,10 @@ type Note = { owner?: unknown; at?: unknown; rank?: unknown; flag?: unknown; run
 const note = (id: string, document: Note | undefined): DocumentChange => ({ id, document })
 
 const everything = async (view: View<Document>): Promise<Record<string, Document>> => {
-  const found: Record<string, Document> = {}
-  for await (const batch of view.all()) for (const { id, document } of batch) found[id] = document
-  return found
+  const documents: Record<string, Document> = {}
+  for await (const batch of view.all())
+    for (const { id, document } of batch) documents[id] = document
+  return documents
 }
 
 /** What adapters differ in (src/ports/views.ts). */
@@ -65,26 +66,26 @@ export const viewsContract = (
     const view = await views.view<Document>(spec)
     const owned = (n: number) => note(`${n % 300}`, { owner: 'o', ...(n % 7 ? { at: n } : {}) })
     for (let n = 0; n < 900; n += 300) {
-      const changes = Array.from({ length: 300 }, (_, one) => owned(n + one))
+      const changes = Array.from({ length: 300 }, (_, index) => owned(n + index))
       await views.commit([{ view: 'notes', changes, position: at(n) }], 'live', true)
       t.equal(await views.checkpoint('notes'), n)
       t.strictSame(await view.get('17'), owned(n + 17).document)
     }
     await views.commit([{ view: 'notes', changes: [note('17', undefined)], position: at(9_000) }])
-    const asked = { index: 'by_owner', equals: ['o'], from: 890, limit: 3 }
-    const found = await view.find(asked)
+    const byOwner = { index: 'by_owner', equals: ['o'], from: 890, limit: 3 }
+    const page = await view.find(byOwner)
     t.strictSame(
-      found.items.map(({ at }) => at),
+      page.items.map(({ at }) => at),
       [890, 891, 892],
     )
     t.equal((await view.find({ index: 'by_owner', equals: ['o'], limit: 0 })).total, 299)
     await views.close()
     const again = await where.open()
     t.teardown(() => again.close())
-    const kept = await again.view<Document>(spec)
+    const reopenedView = await again.view<Document>(spec)
     t.equal(await again.checkpoint('notes'), 9_000)
-    t.equal(Object.keys(await everything(kept)).length, 299)
-    t.strictSame(await kept.find(asked), found)
+    t.equal(Object.keys(await everything(reopenedView)).length, 299)
+    t.strictSame(await reopenedView.find(byOwner), page)
   })
 
   t.test('a commit is there when it resolves: documents, indexes and checkpoint', async (t) => {
@@ -156,7 +157,7 @@ export const viewsContract = (
   t.test('a reader during a commit sees whole documents, and none grow older', async (t) => {
     const store = await opened(t)
     let writing = true
-    const written = rounds(store, 6).then(() => {
+    const commits = rounds(store, 6).then(() => {
       writing = false
     })
     const latest = new Map<string, number>()
@@ -175,7 +176,7 @@ export const viewsContract = (
       for (const { rank, at } of (await store.view.find(query)).items)
         if (at !== `${rank}`) t.fail(`a note is of ${at} and ${rank}`)
     }
-    await written
+    await commits
     const { items, total } = await store.view.find(query)
     t.equal(total, ids.length)
     t.strictSame(new Set(items.map(({ rank }) => rank)), new Set([6]))
@@ -184,7 +185,7 @@ export const viewsContract = (
   t.test('a reader sees all of a commit or nothing', ifAtomic, async (t) => {
     const store = await opened(t)
     let writing = true
-    const written = rounds(store, 6).then(() => {
+    const commits = rounds(store, 6).then(() => {
       writing = false
     })
     while (writing) {
@@ -192,7 +193,7 @@ export const viewsContract = (
       if (items.length !== total) t.fail(`${items.length} of ${total} items`)
       if (new Set(items.map(({ rank }) => rank)).size > 1) t.fail('items of two commits')
     }
-    await written
+    await commits
     t.equal((await store.view.find(query)).total, ids.length)
   })
 
@@ -257,10 +258,10 @@ export const viewsContract = (
       note('2', { owner: `${long}2`, at: long }),
       note('3', { owner: `${long}2`, at: `a\0${long}` }),
     )
-    const found = await view.find({ index: 'by_owner', equals: [`${long}2`], limit: 5 })
-    t.equal(found.total, 2)
+    const page = await view.find({ index: 'by_owner', equals: [`${long}2`], limit: 5 })
+    t.equal(page.total, 2)
     t.strictSame(
-      found.items.map(({ at }) => String(at).length),
+      page.items.map(({ at }) => String(at).length),
       [3002, 3000],
     )
   })
@@ -301,7 +302,7 @@ export const viewsContract = (
     t.strictSame(await view.get('a'), possible)
   })
 
-  t.test('what is not declared is refused', async (t) => {
+  t.test('undeclared indexes and views are refused', async (t) => {
     const { views, view } = await opened(t)
     await t.rejects(view.find({ index: 'by_nothing', equals: [], limit: 1 }), TypeError)
     await t.rejects(view.find({ index: 'by_owner', equals: [], limit: 1 }), TypeError)
@@ -385,13 +386,13 @@ export const viewsContract = (
     const { view, commit } = await opened(t)
     await commit(1, note('a', { owner: 'o', at: '1' }), note('b', { owner: 'o', at: '2' }))
     await commit(2, note('c', { owner: 'p', at: '1' }))
-    const asked = { index: 'by_owner', equals: ['o'], limit: 5 }
-    t.strictSame(await view.find({ ...asked, skip: 1, total: 9 }), {
+    const byOwner = { index: 'by_owner', equals: ['o'], limit: 5 }
+    t.strictSame(await view.find({ ...byOwner, skip: 1, total: 9 }), {
       items: [{ owner: 'o', at: '2' }],
       total: 9,
     })
-    t.strictSame(await view.find({ ...asked, skip: 3, total: 9 }), { items: [], total: 9 })
-    t.strictSame(await view.find({ ...asked, skip: 3, total: 1 }), { items: [], total: 1 })
+    t.strictSame(await view.find({ ...byOwner, skip: 3, total: 9 }), { items: [], total: 9 })
+    t.strictSame(await view.find({ ...byOwner, skip: 3, total: 1 }), { items: [], total: 1 })
   })
 
   t.test('reading stops once the items reach the bound in bytes', async (t) => {
@@ -399,25 +400,25 @@ export const viewsContract = (
     const at = (n: number) => String(n).repeat(1_000)
     const notes = [1, 2, 3, 4, 5].map((n) => ({ owner: 'o', at: at(n) }))
     await commit(1, ...notes.map((document, n) => note(String(n), document)))
-    const asked = { index: 'by_owner', equals: ['o'], limit: 5 }
+    const byOwner = { index: 'by_owner', equals: ['o'], limit: 5 }
     const [first, second, third] = notes
     const cut = true
-    t.strictSame(await view.find({ ...asked, bytes: 2_500 }), {
+    t.strictSame(await view.find({ ...byOwner, bytes: 2_500 }), {
       items: [first, second, third],
       total: 5,
       cut,
     })
-    t.strictSame(await view.find({ ...asked, skip: 1, bytes: 1 }), {
+    t.strictSame(await view.find({ ...byOwner, skip: 1, bytes: 1 }), {
       items: [second],
       total: 5,
       cut,
     })
-    t.strictSame(await view.find({ ...asked, skip: 4, bytes: 1 }), {
+    t.strictSame(await view.find({ ...byOwner, skip: 4, bytes: 1 }), {
       items: notes.slice(4),
       total: 5,
     })
-    t.strictSame(await view.find({ ...asked, bytes: 1_000_000 }), { items: notes, total: 5 })
-    t.strictSame(await view.find({ ...asked, limit: 2, bytes: 1_500 }), {
+    t.strictSame(await view.find({ ...byOwner, bytes: 1_000_000 }), { items: notes, total: 5 })
+    t.strictSame(await view.find({ ...byOwner, limit: 2, bytes: 1_500 }), {
       items: [first, second],
       total: 5,
     })
@@ -469,21 +470,21 @@ export const viewsContract = (
         note(`n${n}`, { owner: 'o', rank, at: n, run: { state: ['x', 'y', 'z'][n % 3] } }),
       ),
     )
-    const asked = { index: 'by_state', equals: ['o', 'x'], orLast: ['y', 'x'] }
-    const found = await view.find({ ...asked, limit: 100 })
-    t.equal(found.total, 27)
-    const places = found.items.map(({ rank, at }) => [Number(rank), `n${at}`] as const)
+    const byState = { index: 'by_state', equals: ['o', 'x'], orLast: ['y', 'x'] }
+    const all = await view.find({ ...byState, limit: 100 })
+    t.equal(all.total, 27)
+    const places = all.items.map(({ rank, at }) => [Number(rank), `n${at}`] as const)
     t.strictSame(
       places,
-      places.toSorted(([a, one], [b, other]) => a - b || (one < other ? -1 : 1)),
+      places.toSorted(([rankA, idA], [rankB, idB]) => rankA - rankB || (idA < idB ? -1 : 1)),
     )
     const pages: unknown[] = []
     for (let skip = 0; skip < 27; skip += 4) {
-      const page = await view.find({ ...asked, descending: true, skip, limit: 4 })
+      const page = await view.find({ ...byState, descending: true, skip, limit: 4 })
       t.equal(page.total, 27)
       pages.push(...page.items)
     }
-    t.strictSame(pages, found.items.toReversed())
+    t.strictSame(pages, all.items.toReversed())
   })
 
   t.test('any commits and questions answer as a plain list would', async (t) => {
@@ -559,9 +560,9 @@ export const viewsContract = (
     )
     const step = fc.oneof(
       fc.array(change, { maxLength: 6 }).map((changes) => ({ changes })),
-      query.map((asked) => ({
+      query.map((raw) => ({
         query: Object.fromEntries(
-          Object.entries(asked).filter(([, value]) => value !== undefined),
+          Object.entries(raw).filter(([, value]) => value !== undefined),
         ) as Find,
       })),
     )

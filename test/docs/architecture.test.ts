@@ -14,15 +14,15 @@ const { homeless, testsOf, nearest, covered } = tested(tree)
 
 const link = (name: string, file: string) => `[${name}](../${file})`
 const short = (file: string) => basename(file).replace(/(\.test)?\.ts$/, '')
-/** Files that are all called events.ts are told by their folders. */
-const told = (file: string) =>
+/** Files that are all called events.ts are labelled with their folders. */
+const eventsLabel = (file: string) =>
   file.endsWith('/events.ts') ? `${file.split('/').at(-2)} events` : 'all events'
-/** Files of one name in a cell are told by their folders as well. */
+/** Files of the same name in a cell are labelled with their folders as well. */
 const cell = (files: readonly string[], name = short) => {
   const names = files.map(name)
-  const isTwice = (one: string) => names.indexOf(one) !== names.lastIndexOf(one)
-  const label = (file: string, one: string) =>
-    isTwice(one) ? `${one} (${file.split('/').at(-2)})` : one
+  const isTwice = (text: string) => names.indexOf(text) !== names.lastIndexOf(text)
+  const label = (file: string, text: string) =>
+    isTwice(text) ? `${text} (${file.split('/').at(-2)})` : text
   return files.map((file, n) => link(label(file, names[n] ?? ''), file)).join(', ')
 }
 const row = (...cells: string[]) => `| ${cells.join(' | ')} |`
@@ -30,18 +30,17 @@ const row = (...cells: string[]) => `| ${cells.join(' | ')} |`
 const operationRows = (contract: Contract): string[] => {
   const trace = tracing(tree)
   return operationsOf(contract).map(({ method, path }) => {
-    const found = trace(method, path)
-    const { route, commands, queries, work, deciders, events, views, workers } = found
+    const { route, commands, queries, work, deciders, events, views, workers } = trace(method, path)
     const own = testsOf(route)
-    const made = [commands, queries, work, deciders, views, workers].flat().flatMap(testsOf)
-    const tests = [...new Set([...(own.length > 0 ? own : nearest(route)), ...made])]
+    const partTests = [commands, queries, work, deciders, views, workers].flat().flatMap(testsOf)
+    const tests = [...new Set([...(own.length > 0 ? own : nearest(route)), ...partTests])]
     return row(
       `\`${method.toUpperCase()} ${path}\``,
       cell([route]),
       cell(commands),
       cell([...queries, ...work]),
       cell([...deciders, ...events], (file) =>
-        deciders.includes(file) ? short(file) : told(file),
+        deciders.includes(file) ? short(file) : eventsLabel(file),
       ),
       cell(views),
       cell(workers),
@@ -55,7 +54,7 @@ const coveredRows = covered.map(({ file, tests }) => {
   return row(link(file, file), `${cell(first)}${rest > 0 ? ` and ${rest} more` : ''}`)
 })
 
-const written = (contract: Contract): string => `# Find it in a minute
+const renderPage = (contract: Contract): string => `# Find it in a minute
 
 Made by \`test/docs/architecture.test.ts\` from what files import; \`UPDATE_DOCS=1\` writes it anew.
 
@@ -103,8 +102,8 @@ t.test('every file with logic has a test, its own or that of a file that uses it
 })
 
 t.test('the example of CONTRIBUTING.md is traced from its route to its tests', async (t) => {
-  const found = tracing(tree)('post', '/api/external/content/{content_id}/retry')
-  t.strictSame(found, {
+  const trace = tracing(tree)('post', '/api/external/content/{content_id}/retry')
+  t.strictSame(trace, {
     route: 'src/http/routes/contents.ts',
     commands: ['commands/reserve-content-credits.ts', 'commands/retry-content.ts'],
     queries: ['queries/find-storage.ts'],
@@ -123,7 +122,7 @@ t.test('the example of CONTRIBUTING.md is traced from its route to its tests', a
 t.test(`${page} says where every operation is made`, async (t) => {
   const { http } = await served(t)
   const contract = (await http.inject('/api/openapi.json')).json()
-  const text = written(contract)
+  const text = renderPage(contract)
   if (process.env.UPDATE_DOCS) writeFileSync(page, text)
   else t.equal(readFileSync(page, 'utf8'), text, 'UPDATE_DOCS=1 writes it anew')
 })

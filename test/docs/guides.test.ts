@@ -71,10 +71,10 @@ const { PYTHON_CLIENTS: python, PATH = '' } = process.env
 /** Whether there is DuckDB: its command line, or its package for Python in that one's place. */
 const hasDuckDb = spawnSync('duckdb', ['--version']).status === 0 || Boolean(python)
 
-/** As DuckDB's command line: a database and statements, of which the last one's rows are printed. */
+/** Like DuckDB's command line: runs statements on a database and prints the rows of the last. */
 const inPython = `import duckdb, sys
-asked = duckdb.connect(sys.argv[1]).execute(sys.argv[2])
-print([one[0] for one in asked.description], asked.fetchall())
+result = duckdb.connect(sys.argv[1]).execute(sys.argv[2])
+print([column[0] for column in result.description], result.fetchall())
 `
 
 t.test('the guides run as printed, on a fresh start', noCurl, async (t) => {
@@ -136,7 +136,7 @@ t.test('programs on the pages run as printed, with this server and its key', asy
 
 t.test('every guide is run, and in the list', async (t) => {
   const list = readFileSync('docs/guides/README.md', 'utf8')
-  for (const name of readdirSync('docs/guides').filter((one) => /^[a-z].*\.md$/.test(one))) {
+  for (const name of readdirSync('docs/guides').filter((file) => /^[a-z].*\.md$/.test(file))) {
     t.match(list, `(${name})`)
     t.ok(name === 'model.md' || pages[`docs/guides/${name}`], name)
   }
@@ -146,7 +146,7 @@ t.test('every guide is run, and in the list', async (t) => {
 const starts = () =>
   [...readFileSync('docs/guides/model.md', 'utf8').matchAll(/```sh\n(.*) npm start\n```/g)].map(
     ([, set = '']) =>
-      Object.fromEntries([...set.matchAll(/(\w+)=(\S+)/g)].map(([, ...one]) => one)),
+      Object.fromEntries([...set.matchAll(/(\w+)=(\S+)/g)].map(([, ...pair]) => pair)),
   )
 
 t.test('every start with a model asks that model, with its key', async (t) => {
@@ -168,8 +168,8 @@ t.test('every start with a model asks that model, with its key', async (t) => {
       { choices: [{ message: { content: 'Hello from the model.' } }] },
       LLM_MODEL,
     )
-    const [asked] = provider.requests
-    t.equal(asked?.body.model, LLM_MODEL.replace('openai/', ''))
-    t.equal(asked?.headers.authorization, key.LLM_API_KEY && `Bearer ${key.LLM_API_KEY}`)
+    const [request] = provider.requests
+    t.equal(request?.body.model, LLM_MODEL.replace('openai/', ''))
+    t.equal(request?.headers.authorization, key.LLM_API_KEY && `Bearer ${key.LLM_API_KEY}`)
   }
 })

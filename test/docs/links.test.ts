@@ -2,7 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize, sep } from 'node:path'
 import t from 'tap'
 
-/** The files of a folder, but not what is installed in it (docs/performance.md: `npm install --prefix bench`). */
+/**
+ * The files of a folder, without installed packages: docs/performance.md runs
+ * `npm install --prefix bench`.
+ */
 const below = (folder: string, ending: RegExp): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => ending.test(name) && !name.split(sep).includes('node_modules'))
@@ -37,14 +40,14 @@ const anchorsOf = (page: string): Set<string> => {
 const isThere = (page: string, anchor: string | undefined): boolean =>
   existsSync(page) && (!anchor || anchorsOf(page).has(anchor))
 
-t.test('what is installed is not read', async (t) => {
+t.test('installed packages are not read', async (t) => {
   const folder = t.testdir({
     'ours.ts': '',
     node_modules: { 'theirs.ts': '' },
     below: { node_modules: { theirs: { 'index.ts': '' } }, 'ours-too.ts': '' },
   })
-  const found = below(folder, /\.ts$/).map((file) => basename(file))
-  t.strictSame(found.sort(), ['ours-too.ts', 'ours.ts'])
+  const files = below(folder, /\.ts$/).map((file) => basename(file))
+  t.strictSame(files.sort(), ['ours-too.ts', 'ours.ts'])
 })
 
 t.test('every link leads to a page, and to a heading of it', async (t) => {

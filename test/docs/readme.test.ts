@@ -10,7 +10,7 @@ const docs = readdirSync('docs', { recursive: true, encoding: 'utf8' })
 const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...docs]
 const text = (page: string) => readFileSync(page, 'utf8')
 const each = (page: string, pattern: RegExp) =>
-  [...text(page).matchAll(pattern)].map(([, found = '']) => found)
+  [...text(page).matchAll(pattern)].map(([, match = '']) => match)
 
 const overPages = (t: Test, check: (page: string) => void) => {
   for (const page of pages) check(page)
@@ -35,9 +35,9 @@ t.test('every path exists', async (t) => {
   const path = new RegExp(`(?<=[\`([])((?:${folders})/[\\w./-]*\\w)`, 'g')
   const alone = /`([\w.-]+\.(?:ts|mjs|json|yml|md|sh))`/g
   overPages(t, (page) => {
-    for (const found of each(page, path)) t.ok(existsSync(found), `${page}: ${found}`)
-    for (const found of each(page, alone))
-      t.ok(existsSync(found) || existsSync(join(dirname(page), found)), `${page}: ${found}`)
+    for (const file of each(page, path)) t.ok(existsSync(file), `${page}: ${file}`)
+    for (const file of each(page, alone))
+      t.ok(existsSync(file) || existsSync(join(dirname(page), file)), `${page}: ${file}`)
   })
 })
 
@@ -54,8 +54,8 @@ t.test('every address is one that the server has', async (t) => {
   const known = (path: string) =>
     others.includes(path) || routes.some((route) => route.test(path)) || isPrefix(path)
   overPages(t, (page) => {
-    for (const found of each(page, /(\/api\/[\w./${}-]+|(?<=`)\/(?:docs|metrics)\b)/g))
-      t.ok(known(found), `${page}: ${found}`)
+    for (const address of each(page, /(\/api\/[\w./${}-]+|(?<=`)\/(?:docs|metrics)\b)/g))
+      t.ok(known(address), `${page}: ${address}`)
   })
 })
 
@@ -63,20 +63,26 @@ t.test('every variable is in docs/contract/configuration.md, with its default', 
   const rows = [
     ...text('docs/contract/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (?:`(.*?)`)? *\|/gm),
   ]
-  const shown = new Map(rows.map(([, name = '', value]) => [name, value]))
-  t.strictSame([...shown.keys()].toSorted(), [...variables].toSorted())
-  const said = (value: unknown) => {
+  const documented = new Map(rows.map(([, name = '', value]) => [name, value]))
+  t.strictSame([...documented.keys()].toSorted(), [...variables].toSorted())
+  const formatDefault = (value: unknown) => {
     if (typeof value === 'boolean') return value ? 'on' : 'off'
     return value === undefined || String(value) === '' ? undefined : String(value)
   }
   const defaults = new Map<string, unknown>(Object.entries(configFrom({})))
-  for (const [name, value] of shown) t.equal(value, said(defaults.get(name)), name)
+  for (const [name, value] of documented) t.equal(value, formatDefault(defaults.get(name)), name)
   for (const page of pages)
     for (const name of each(page, /`([A-Z]+(?:_[A-Z]+)+)`/g))
-      t.ok(shown.has(name) || inProse.has(name) || name.startsWith('OTEL_'), `${page}: ${name}`)
+      t.ok(
+        documented.has(name) || inProse.has(name) || name.startsWith('OTEL_'),
+        `${page}: ${name}`,
+      )
 })
 
-/** Names in capitals that are no variables of the server; those of OpenTelemetry are its packages', of MALLOC glibc's. */
+/**
+ * Names in capitals that are no variables of the server. OTEL_ belongs to the packages of
+ * OpenTelemetry, MALLOC_ to glibc.
+ */
 const inProse = new Set([
   'MALLOC_ARENA_MAX',
   'MALLOC_MMAP_THRESHOLD_',

@@ -26,7 +26,7 @@ const documented = () =>
   [...readFileSync(page, 'utf8').matchAll(/^### `([^`]+)`$/gm)].map(([, call = '']) => call)
 
 /** The calls that a server has answered well, by its log. */
-const answered = (log: string) => {
+const successfulCalls = (log: string) => {
   const lines = log.split('\n').filter((line) => line.startsWith('{'))
   const all = lines.map((line) => JSON.parse(line)).filter(({ route }) => route)
   return new Set(
@@ -59,13 +59,13 @@ t.test(
     for (const printed of [/data: \[DONE\]/, /"type":"stream_complete"/, /We open at nine/])
       t.match(stdout, printed)
     await server.stop()
-    const made = answered(server.output())
-    const others = calls.filter((call) => !made.has(call))
+    const successes = successfulCalls(server.output())
+    const others = calls.filter((call) => !successes.has(call))
     t.strictSame(others, [inDoubt], 'each call of the page was made, and answered')
   },
 )
 
-t.test('what came of a call in doubt is told as printed', noCurl, async (t) => {
+t.test('the outcome of a call in doubt is reported as printed', noCurl, async (t) => {
   const tools = await toolServer()
   t.teardown(tools.close)
   const server = await startServer(t, { API_CALL_ALLOW_HOSTS: '127.0.0.1' })

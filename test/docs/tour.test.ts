@@ -20,12 +20,12 @@ const steps = () => {
 t.test('the tour in README.md works as it stands there', noCurl, async (t) => {
   const server = await startServer(t, { DEMO: 'on' })
   const env = { PATH: process.env.PATH ?? '', ...(await exportsOf(server)) }
-  const said: string[] = []
+  const outputs: string[] = []
   for (const step of steps()) {
     const { stdout } = await run('sh', ['-c', step], { env })
-    said.push(stdout)
+    outputs.push(stdout)
   }
-  const [chat = '', stream = '', messages = '', runs = '', events = '', ...more] = said
+  const [chat = '', stream = '', messages = '', runs = '', events = '', ...more] = outputs
   t.strictSame(more, [])
   t.match(JSON.parse(chat), { object: 'chat.completion', session_id: 'tour' })
   t.match(stream, 'data: {"event":"agent_started"')

@@ -12,8 +12,8 @@ const run = promisify(execFile)
 
 const noTar = spawnSync('tar', ['--version']).status === 0 ? {} : { skip: 'no tar here' }
 
-// A data folder that the version of 22 November 2026, 11:55, wrote: the demo organization, three turns, a picture
-// and a memory, as its backup had them. Beside it, the key of its organization.
+// A data folder written by the version of 22 November 2026, 11:55, as its backup had it: the demo
+// organization, three turns, a picture and a memory. Beside it, the key of its organization.
 const backup = 'test/fixtures/data-of-2026-11-22.tar.gz'
 
 t.test('a newer version opens the data of an older one', noTar, async (t) => {
@@ -21,13 +21,13 @@ t.test('a newer version opens the data of an older one', noTar, async (t) => {
   await run('tar', ['-xSzf', backup, '-C', DATA_DIR])
   const server = await startServer(t, { DATA_DIR, DEMO: 'on' })
   const key = () => server.as(readFileSync(join(DATA_DIR, 'key'), 'utf8'))
-  const [asked, answered = ''] = await contents(key(), 'tour')
-  t.equal(asked, 'How many days of leave are there?')
-  t.match(answered, /28 days of paid leave/)
+  const [question, answer = ''] = await contents(key(), 'tour')
+  t.equal(question, 'How many days of leave are there?')
+  t.match(answer, /28 days of paid leave/)
 
-  const { body: made } = await key().ask('GET', '/api/external/content')
-  t.match(made.items, [{ status: 'completed', prompt: 'Draw a picture of a tree' }])
-  t.match(await (await fetch(made.items[0].storage_url)).text(), /<svg/)
+  const { body: content } = await key().ask('GET', '/api/external/content')
+  t.match(content.items, [{ status: 'completed', prompt: 'Draw a picture of a tree' }])
+  t.match(await (await fetch(content.items[0].storage_url)).text(), /<svg/)
 
   const again = await key().chat({
     session_id: 'kept',

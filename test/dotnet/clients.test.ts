@@ -10,10 +10,10 @@ import { newFolder, startApp, startChat } from '../support/server.ts'
 
 t.setTimeout(900_000)
 
-const found = spawnSync('dotnet', ['--version'], { encoding: 'utf8' })
-const absent = found.status === 0 ? {} : { skip: 'no dotnet here' }
+const sdk = spawnSync('dotnet', ['--version'], { encoding: 'utf8' })
+const absent = sdk.status === 0 ? {} : { skip: 'no dotnet here' }
 /** Programs are built for the SDK that is there. */
-const framework = `net${String(found.stdout).split('.', 1)[0]}.0`
+const framework = `net${String(sdk.stdout).split('.', 1)[0]}.0`
 
 type Packages = Readonly<Record<string, string>>
 
@@ -49,8 +49,8 @@ ${Object.entries(packages)
 </Project>
 `
 
-type Told = { name: string; text: string; error: string }
-type Asked = { url: string; key: string; model?: string }
+type StepResult = { name: string; text: string; error: string }
+type Target = { url: string; key: string; model?: string }
 
 const run = promisify(execFile)
 
@@ -63,7 +63,7 @@ const program = async (t: Test, name: string, packages: Packages) => {
   const env = { ...process.env, DOTNET_CLI_TELEMETRY_OPTOUT: '1', DOTNET_NOLOGO: '1' }
   const out = join(folder, 'out')
   await run('dotnet', ['build', folder, '-o', out, '--nologo', '-v', 'quiet'], { env })
-  return async (at: Asked, ...steps: string[]): Promise<Told[]> => {
+  return async (at: Target, ...steps: string[]): Promise<StepResult[]> => {
     const more = {
       REPRISE_URL: at.url,
       REPRISE_API_KEY: at.key,
@@ -99,8 +99,8 @@ for (const name of names)
 
       await t.test('a goodbye to a client that offers tools costs one turn', async (t) => {
         const { server, key, provider } = await startChat(t, { text: 'Goodbye!' })
-        const [told] = await ask({ url: server.url, key: key.key }, 'tools')
-        t.match(told, { text: /^stop: Goodbye!$/i, error: '' })
+        const [result] = await ask({ url: server.url, key: key.key }, 'tools')
+        t.match(result, { text: /^stop: Goodbye!$/i, error: '' })
         t.equal(provider.requests.length, 1)
       })
 
@@ -108,8 +108,8 @@ for (const name of names)
       const unnamed = name === 'Betalgo' ? { skip: 'it sends no User-Agent' } : {}
       await t.test('a stream that fails raises an error', unnamed, async (t) => {
         const { server, key } = await startChat(t, broken)
-        const [told] = await ask({ url: server.url, key: key.key }, 'failing')
-        t.not(told?.error, '')
+        const [result] = await ask({ url: server.url, key: key.key }, 'failing')
+        t.not(result?.error, '')
       })
 
       await t.test('parallel branches come one after another', async (t) => {
@@ -117,10 +117,10 @@ for (const name of names)
         const organization = await server.platform.organization({ credits: 100 })
         const key = await organization.key()
         const model = await parallelAgents(organization)
-        const [told] = await ask({ url: server.url, key: key.key, model }, 'streamed')
+        const [result] = await ask({ url: server.url, key: key.key, model }, 'streamed')
         const { body } = await key.sessions()
         const [, stored] = await contents(key, body.sessions[0].session_id)
-        t.equal(told?.text, stored)
+        t.equal(result?.text, stored)
       })
     },
   )
