@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as after } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type {
   FastifyInstance,
   FastifyReply,
@@ -11,7 +11,7 @@ import type {
 import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import { sealed } from '../../domain/sealed.ts'
-import type { Answers, Claim } from '../../ports/answers.ts'
+import type { Answers, Claim, StoredAnswer } from '../../ports/answers.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { KeyDestroyed } from '../../ports/keys.ts'
 import { organizationKey, sessionKey, type Vault } from '../../security/vault.ts'
@@ -28,8 +28,8 @@ export type IdempotencyUses = {
   node: string
 }
 
-/** What is stored of an answer: its body, or the run that was streamed. */
-const kept = z.union([z.object({ body: z.string() }), z.object({ run: z.string() })])
+/** A stored answer: its body, or the run that was streamed. */
+const storedBody = z.union([z.object({ body: z.string() }), z.object({ run: z.string() })])
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -74,6 +74,92 @@ const markReplayed = (reply: FastifyReply): void => {
   reply.header('idempotency-replayed', 'true')
 }
 
+/** Claims a key; waits while another request with it is under way. */
+const claimKey = async (
+  { answers, node, clock }: IdempotencyUses,
+  scope: string,
+  fingerprint: string,
+  request: FastifyRequest,
+): Promise<Claim> => {
+  for (;;) {
+    const claim = await answers.claim(scope, fingerprint, node, clock.now())
+    if (claim.state !== 'running') return claim
+    if (request.raw.socket.destroyed) throw refusal('service_unavailable')
+    request.hasWaited = true
+    await delay(pollMs)
+  }
+}
+
+/** Sends the stored answer, or names the run that was streamed. Answers whether it was sent. */
+const replay = async (
+  { vault }: IdempotencyUses,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, headers, body }: StoredAnswer,
+): Promise<boolean> => {
+  const text = await vault.open(sealed.parse(JSON.parse(body)))
+  if (text === undefined) throw refusal('session_not_found')
+  const answer = storedBody.parse(JSON.parse(text))
+  if ('body' in answer) {
+    markReplayed(reply)
+    reply.code(status).headers(headers).send(answer.body)
+    return true
+  }
+  request.streamedRun = answer.run
+  request.onRepeated = () => markReplayed(reply)
+  return false
+}
+
+/** Claims the key of a request. Answers whether an earlier answer was sent for it. */
+const repeatAnswer = async (
+  uses: IdempotencyUses,
+  scope: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<boolean> => {
+  const fingerprint = digest(request.method, request.url, request.bodyIdentity ?? '')
+  const claim = await claimKey(uses, scope, fingerprint, request)
+  if (claim.state === 'reused') throw refusal('idempotency_key_reused')
+  if (claim.state === 'claimed') {
+    request.claimed = scope
+    if (claim.takenOver) request.onRepeated = () => markReplayed(reply)
+  }
+  // The body counts too: after a failure the key may be used again with another body.
+  request.call = { ...request.call, scope: digest(scope, fingerprint) }
+  return claim.state === 'answered' && replay(uses, request, reply, claim.answer)
+}
+
+/** Stores the answer to the first request with a key; a failure releases the key. */
+const storeAnswer = async (
+  { answers, vault, clock, node }: IdempotencyUses,
+  scope: string,
+  { answersFor, streamedRun, isTransient, access }: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): Promise<void> => {
+  const ok = reply.statusCode < 300 && !isTransient
+  const body = Buffer.isBuffer(payload) ? payload.toString() : payload
+  if (!ok || (typeof body !== 'string' && !streamedRun)) {
+    await answers.release(scope, node)
+    return
+  }
+  const { organizationId } = access
+  const keyName = answersFor
+    ? sessionKey(organizationId, answersFor)
+    : organizationKey(organizationId)
+  const answer = streamedRun ? { run: streamedRun } : { body }
+  const headers = { 'content-type': String(reply.getHeader('content-type')) }
+  try {
+    const sealedAnswer = JSON.stringify(await vault.seal(keyName, JSON.stringify(answer)))
+    const stored = { status: reply.statusCode, headers, body: sealedAnswer }
+    await answers.complete(scope, node, stored, clock.now())
+  } catch (error) {
+    // Otherwise a repeated request would wait for ever.
+    await answers.release(scope, node)
+    if (!(error instanceof KeyDestroyed)) throw error
+  }
+}
+
 /**
  * `Idempotency-Key` on any POST (docs/contract/requests.md#idempotency-keys): the first answer is
  * stored for 24 hours and sent again, also after a restart. Refusals and failures are not stored,
@@ -81,87 +167,6 @@ const markReplayed = (reply: FastifyReply): void => {
  * answers too.
  */
 export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void => {
-  const { answers, vault, clock, node } = uses
-
-  const settled = async (
-    scope: string,
-    fingerprint: string,
-    request: FastifyRequest,
-  ): Promise<Claim> => {
-    for (;;) {
-      const claim = await answers.claim(scope, fingerprint, node, clock.now())
-      if (claim.state !== 'running') return claim
-      if (request.raw.socket.destroyed) throw refusal('service_unavailable')
-      request.hasWaited = true
-      await after(pollMs)
-    }
-  }
-
-  /** Whether the stored answer was sent. */
-  const replay = async (request: FastifyRequest, reply: FastifyReply, claim: Claim) => {
-    if (claim.state !== 'answered') return false
-    const { status, headers, body } = claim.answer
-    const text = await vault.open(sealed.parse(JSON.parse(body)))
-    if (text === undefined) throw refusal('session_not_found')
-    const answer = kept.parse(JSON.parse(text))
-    if ('body' in answer) {
-      markReplayed(reply)
-      reply.code(status).headers(headers).send(answer.body)
-      return true
-    }
-    request.streamedRun = answer.run
-    request.onRepeated = () => markReplayed(reply)
-    return false
-  }
-
-  /** Whether an earlier answer was sent for this request. */
-  const repeated = async (scope: string, request: FastifyRequest, reply: FastifyReply) => {
-    const fingerprint = digest(request.method, request.url, request.bodyIdentity ?? '')
-    const claim = await settled(scope, fingerprint, request)
-    if (claim.state === 'reused') throw refusal('idempotency_key_reused')
-    if (claim.state === 'claimed') {
-      request.claimed = scope
-      if (claim.takenOver) request.onRepeated = () => markReplayed(reply)
-    }
-    // The body counts too: after a failure the key may be used again with another body.
-    request.call = { ...request.call, scope: digest(scope, fingerprint) }
-    return replay(request, reply, claim)
-  }
-
-  /** Stores what is answered to the first request with a key. */
-  const keep = async (
-    claimed: string,
-    { answersFor, streamedRun, isTransient, access }: FastifyRequest,
-    reply: FastifyReply,
-    payload: unknown,
-  ): Promise<void> => {
-    const ok = reply.statusCode < 300 && !isTransient
-    const body = Buffer.isBuffer(payload) ? payload.toString() : payload
-    if (!ok || (typeof body !== 'string' && !streamedRun)) {
-      await answers.release(claimed, node)
-      return
-    }
-    const { organizationId } = access
-    const name = answersFor
-      ? sessionKey(organizationId, answersFor)
-      : organizationKey(organizationId)
-    const answer = streamedRun ? { run: streamedRun } : { body }
-    const headers = { 'content-type': String(reply.getHeader('content-type')) }
-    try {
-      const stored = JSON.stringify(await vault.seal(name, JSON.stringify(answer)))
-      await answers.complete(
-        claimed,
-        node,
-        { status: reply.statusCode, headers, body: stored },
-        clock.now(),
-      )
-    } catch (error) {
-      // Otherwise a repeated request would wait for ever.
-      await answers.release(claimed, node)
-      if (!(error instanceof KeyDestroyed)) throw error
-    }
-  }
-
   http.decorateRequest('isTransient', false)
   http.decorateRequest('hasWaited', false)
   http.decorateRequest('claimed', undefined)
@@ -170,22 +175,22 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
   http.decorateRequest('onRepeated', undefined)
 
   // Without promises where there is no key, which is nearly always.
-  const findAnswer: preHandlerHookHandler = (request, reply, done) => {
+  const sendStored: preHandlerHookHandler = (request, reply, done) => {
     const scope = answerKeyOf(request)
-    if (scope) repeated(scope, request, reply).then((sent) => sent || done(), done)
+    if (scope) repeatAnswer(uses, scope, request, reply).then((sent) => sent || done(), done)
     else done()
   }
 
-  const keepAnswer: onSendHookHandler = (request, reply, payload, done) => {
+  const store: onSendHookHandler = (request, reply, payload, done) => {
     const { claimed } = request
     if (!claimed) return done(null, payload)
     request.claimed = undefined
-    keep(claimed, request, reply, payload).then(() => done(null, payload), done)
+    storeAnswer(uses, claimed, request, reply, payload).then(() => done(null, payload), done)
   }
 
   http.addHook('onRoute', (route) => {
     if (!methodsOf(route).includes('POST')) return
-    route.preHandler = [findAnswer, ...[route.preHandler ?? []].flat()]
-    route.onSend = [keepAnswer, ...[route.onSend ?? []].flat()]
+    route.preHandler = [sendStored, ...[route.preHandler ?? []].flat()]
+    route.onSend = [store, ...[route.onSend ?? []].flat()]
   })
 }
