@@ -3,6 +3,7 @@ import Fastify, {
   type FastifyInstance,
   type FastifyPluginAsync,
   LogController,
+  type RouteHandlerMethod,
 } from 'fastify'
 import type { Config } from '../../config.ts'
 import { refusal } from '../../domain/refusal.ts'
@@ -88,22 +89,15 @@ const requestId = (clock: Clock) => (raw: { headers: Record<string, unknown> }) 
   return typeof own === 'string' && saneId.test(own) ? own : clock.id()
 }
 
-/**
- * The HTTP server: one order of checks for every route under a key
- * (docs/contract/requests.md#order-of-checks), and one place where refusals become answers. It is
- * given its routes.
- */
-export const server = async (options: Options): Promise<FastifyInstance> => {
-  const { config, clock, log, findAccess, metrics, routes, open, version } = options
-  const { TRUST_PROXY, REQUIRE_HTTPS } = config
+const bareServer = (options: Options): FastifyInstance => {
+  const { config, clock, log, boundConnection } = options
   const tls = tlsFrom(config)
-  const { boundConnection } = options
-  const http: FastifyInstance = Fastify({
+  return Fastify({
     serverFactory: boundedServer({ tls, requestTimeout, keepAliveTimeout, boundConnection }),
     ...(tls ? { https: tls } : {}),
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: TRUST_PROXY,
+    trustProxy: config.TRUST_PROXY,
     bodyLimit,
     genReqId: requestId(clock),
     rewriteUrl: decodable,
@@ -112,12 +106,20 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
   })
+}
+
+const setBodies = (http: FastifyInstance, options: Options): void => {
   http.setValidatorCompiler(validatorCompiler)
   http.setSerializerCompiler(() => jsonLine)
   http.setReplySerializer(jsonLine)
   http.setErrorHandler((error, request, reply) =>
     replyWith(request, reply, error, (refusal) => noteRefused(options, request, refusal)),
   )
+  parseJson(http)
+}
+
+/** The fields of requests, declared in advance so that all requests have one shape. */
+const declareFields = (http: FastifyInstance, options: Options): void => {
   http.decorate('keepAliveMs', options.keepAliveMs)
   http.decorate('watchAccess', options.watchAccess)
   http.decorateRequest('call')
@@ -128,15 +130,15 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   http.decorateRequest('enterRoom')
   http.decorateRequest('leaveRoom')
   http.decorateRequest('forgetBody', forgetBody)
-  parseJson(http)
-  const notFound = unknownRoute(http)
+}
 
+/** Sets the headers of every answer; refuses requests while closing, and those of no valid form. */
+const checkForm = (http: FastifyInstance): void => {
   let closing = false
   http.addHook('preClose', (done) => {
     closing = true
     done()
   })
-  if (options.telemetry) traceRequests(http, options.telemetry)
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
@@ -146,7 +148,9 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     else if (hasManyParameters(request.raw.url ?? '')) done(tooManyParameters())
     else done(hostless ? refusal('malformed_request') : undefined)
   })
-  await allowOrigins(http, config.CORS_ORIGINS)
+}
+
+const logRequests = (http: FastifyInstance, metrics: Metrics): void => {
   http.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions, log, call } = request
     const route = routeOptions.url ?? 'unknown'
@@ -157,26 +161,38 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     log.info(fields, 'request')
     done()
   })
-  http.setNotFoundHandler(notFound)
+}
 
-  const { admit, counted } = options
-  const checks = orderOfChecks({ httpsMode: REQUIRE_HTTPS, findAccess, admit, counted, clock })
+const mount = (http: FastifyInstance, routes: Options['routes']): void => {
+  for (const [prefix, plugins] of Object.entries(routes))
+    for (const plugin of plugins) http.register(named(plugin, prefix), { prefix })
+}
 
-  await openApi(http, version)
+/** Routes that need no key. */
+const mountOpen = (http: FastifyInstance, { open }: Options): void => {
   http.register(async (keyless) => {
     keyless.addHook('onRoute', ({ schema }) => {
       if (schema) schema.security = []
     })
-    for (const [prefix, plugins] of Object.entries(open))
-      for (const plugin of plugins) keyless.register(named(plugin, prefix), { prefix })
+    mount(keyless, open)
   })
+}
+
+/** Routes under a key, with the checks that all of them share. */
+const mountKeyed = (
+  http: FastifyInstance,
+  options: Options,
+  notFound: RouteHandlerMethod,
+): void => {
+  const { config, findAccess, admit, counted, clock } = options
+  const httpsMode = config.REQUIRE_HTTPS
+  const checks = orderOfChecks({ httpsMode, findAccess, admit, counted, clock })
   http.register(async (keyed) => {
     keyed.addHook('onRequest', checks)
     keyed.addHook('preParsing', bodyRoom())
     delegation(keyed, options.delegate)
     idempotency(keyed, options.idempotency)
-    for (const [prefix, plugins] of Object.entries(routes))
-      for (const plugin of plugins) keyed.register(named(plugin, prefix), { prefix })
+    mount(keyed, options.routes)
   })
   // Unknown paths below /api/external need a key too.
   http.register(
@@ -186,5 +202,26 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     },
     { prefix: '/api/external' },
   )
+}
+
+/**
+ * The HTTP server: one order of checks for every route under a key
+ * (docs/contract/requests.md#order-of-checks), and one place where refusals become answers. It is
+ * given its routes.
+ */
+export const server = async (options: Options): Promise<FastifyInstance> => {
+  const http = bareServer(options)
+  setBodies(http, options)
+  declareFields(http, options)
+  // Before any route is registered: it remembers them.
+  const notFound = unknownRoute(http)
+  if (options.telemetry) traceRequests(http, options.telemetry)
+  checkForm(http)
+  await allowOrigins(http, options.config.CORS_ORIGINS)
+  logRequests(http, options.metrics)
+  http.setNotFoundHandler(notFound)
+  await openApi(http, options.version)
+  mountOpen(http, options)
+  mountKeyed(http, options, notFound)
   return http
 }
