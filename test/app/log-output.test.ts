@@ -17,6 +17,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { logOutput } from '../../src/app/log-output.ts'
 import { eventually } from '../support/eventually.ts'
+import { serverScript } from '../support/server-script.ts'
 
 t.test('lines are written whole and in order', async (t) => {
   const file = join(t.testdir(), 'log')
@@ -90,7 +91,7 @@ t.test('a full disk drops lines', { skip: process.platform !== 'linux' }, async 
   t.equal(output.dropped(), 101)
 })
 
-const main = new URL('../../src/main.js', import.meta.url).pathname
+const main = serverScript('main.js')
 
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')

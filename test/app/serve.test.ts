@@ -17,8 +17,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { deferred } from '../../src/support/deferred.ts'
+import { serverScript } from '../support/server-script.ts'
 
-const main = new URL('../../src/main.js', import.meta.url).pathname
+const main = serverScript('main.js')
 const run = promisify(execFile)
 
 const newFolder = (t: Test): string => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { contents, user } from '../support/client.ts'
+import { reprise } from '../support/reprise.ts'
 import { startServer } from '../support/server.ts'
 
 t.setTimeout(120_000)
@@ -37,9 +38,6 @@ t.test('a newer version opens the data of an older one', noTar, async (t) => {
   t.strictSame((await contents(key(), 'kept')).length, 4, 'an old session goes on')
 
   await server.stop()
-  const cli = new URL('../../src/cli.js', import.meta.url).pathname
-  const { stdout } = await run(process.execPath, [cli, 'projections', 'verify'], {
-    env: { ...process.env, DATA_DIR },
-  })
-  t.match(stdout, /messages: \d+ documents, as the log has them/)
+  const { out } = await reprise('projections verify', { DATA_DIR })
+  t.match(out, /messages: \d+ documents, as the log has them/)
 })

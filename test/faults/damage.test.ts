@@ -70,13 +70,14 @@ const isNamed = async (server: StartedServer): Promise<boolean> => {
 }
 
 /**
- * Asks a server for everything, and starts it again as often as damage ends it. Undefined once a
- * start names the damage.
+ * Asks a server for everything, and starts it again as often as damage ends it, in another folder
+ * where one is given. Undefined once a start names the damage.
  */
 const askedThrough = async (
   t: Test,
   server: StartedServer,
   organizations: readonly Organization[],
+  moved: { DATA_DIR?: string } = {},
 ) => {
   for (let deaths = 0; deaths <= mostDeaths; deaths++) {
     try {
@@ -84,7 +85,7 @@ const askedThrough = async (
     } catch {}
     await server.kill9()
     try {
-      await server.restart()
+      await server.restart(moved)
     } catch (error) {
       const text = `${error}`
       if (!text.includes('(SIG')) {
@@ -133,16 +134,20 @@ t.test('views that are damaged, served or stopped, are folded again without help
 
 t.test('a log that is damaged, served or stopped, is read rightly or named', async (t) => {
   const { folder, organizations, said } = await scene(t)
+  const killed = `${folder}-killed`
+  cpSync(folder, killed, { recursive: true })
+  t.teardown(() => rmSync(killed, { recursive: true, force: true }))
+  const stopped = await startServer(t, { DATA_DIR: killed })
+  await stopped.kill9()
   let named = 0
   for (let seed = 1; seed <= rounds(3, 40); seed++) {
     const DATA_DIR = `${folder}-${seed}`
-    cpSync(folder, DATA_DIR, { recursive: true })
-    t.teardown(() => rmSync(DATA_DIR, { recursive: true, force: true }))
-    const server = await startServer(t, { DATA_DIR })
     const isServed = seed % 2 === 0
-    if (!isServed) await server.kill9()
+    cpSync(isServed ? folder : killed, DATA_DIR, { recursive: true })
+    t.teardown(() => rmSync(DATA_DIR, { recursive: true, force: true }))
+    const server = isServed ? await startServer(t, { DATA_DIR }) : stopped
     t.comment(`${isServed ? 'served' : 'stopped'}: ${harmed(join(DATA_DIR, 'log/data.mdb'), seed)}`)
-    const first = await askedThrough(t, server, organizations)
+    const first = await askedThrough(t, server, organizations, { DATA_DIR })
     if (first) {
       compare(t, first.messages, said, !(await isNamed(server)))
       const [{ key }] = organizations as [Organization]

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { serverScript } from './server-script.ts'
 
-export const cli = new URL('../../src/cli.js', import.meta.url).pathname
+export const cli = serverScript('cli.js')
 
 /** One run of the command, which another one may start; what it said and its exit code. */
 export const reprise = async (

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { bundle } from './runner/bundle.ts'
 import { check, checks } from './runner/checks.ts'
 import { compiled, testFiles } from './runner/files.ts'
 import { testProcess } from './runner/process.ts'
@@ -22,12 +23,14 @@ const grep = args.find((arg) => arg.startsWith('--grep='))?.slice('--grep='.leng
 const toCheck = paths.length === 0 && !grep ? [...checks] : []
 const files = onlyChecks ? [] : testFiles(paths)
 const { path: TMPDIR, remove } = temporary()
+const bundled = toCheck.length > 0 && files.length > 0 ? bundle() : undefined
 const env = {
   ...process.env,
   TMPDIR,
   TAP_TIMEOUT: '0',
   // A line for each depth: any file, and tests of the name.
   ...(grep ? { TAP_GREP: `/./\n${grep}` } : {}),
+  ...(bundled ? { TEST_BUNDLE: bundled.folder } : {}),
 }
 const total: Counts = { passed: 0, failed: 0, skipped: 0 }
 const add = (counts: Counts) => {
@@ -39,6 +42,7 @@ const stop = (signal: NodeJS.Signals) => {
   // One that is in an endless loop does not hear of it.
   for (const tests of running) tests.kill()
   remove()
+  bundled?.remove()
   process.kill(process.pid, signal)
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
@@ -47,6 +51,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
 const work = async () => {
   for (let command = toCheck.shift(); command; command = toCheck.shift())
     total[(await check(command, say)) ? 'passed' : 'failed']++
+  await bundled?.written
   let tests: ReturnType<typeof testProcess> | undefined
   for (let file = files.shift(); file; file = files.shift()) {
     if (tests && !tests.alive()) {
@@ -66,6 +71,7 @@ try {
   await Promise.all(Array.from({ length: jobs }, work))
 } finally {
   remove()
+  bundled?.remove()
 }
 say(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`)
 process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0

@@ -13,6 +13,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import { client } from './client.ts'
 import { platform, superAdminKey } from './platform.ts'
 import { providerDouble, type Reply } from './provider-double.ts'
+import { serverProcess } from './server-script.ts'
 
 type Env = Record<string, string>
 
@@ -37,7 +38,6 @@ const settings = (path: string, env: Env): Env => ({
   ...env,
 })
 
-const main = new URL('../../src/main.js', import.meta.url).pathname
 const ready = /"url":"(?<url>http:[^"]+)","msg":"ready"/
 
 /**
@@ -45,9 +45,10 @@ const ready = /"url":"(?<url>http:[^"]+)","msg":"ready"/
  * process before it is ready.
  */
 const oneLife = async (env: Env, by: readonly string[], begun: (child: ChildProcess) => void) => {
-  const [command = '', ...rest] = [...by, process.execPath, ...serverOptions, main]
+  const { script, env: own } = serverProcess(env)
+  const [command = '', ...rest] = [...by, process.execPath, ...serverOptions, script]
   const child = spawn(command, rest, {
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', ...own, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   begun(child)
@@ -155,6 +156,8 @@ export const movableClock = (): Clock & { advance(ms: number): void; step(ms: nu
 
 type Options = Partial<Omit<Parameters<typeof app>[1], 'log'>>
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
 /** The application in this process, listening on loopback. */
 export const startApp = async (t: Test, env: Env = {}, options: Options = {}) => {
   const all = settings(await newFolder(t), env)
@@ -173,6 +176,22 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
     closed = true
   }
   t.teardown(stop)
+  /** Requests with a key that take no network: status, body and code of a refusal. */
+  const asking =
+    (key: string, headers: Record<string, string> = {}) =>
+    async (method: Method, url: string, payload?: object) => {
+      const reply = await life.http.inject({
+        method,
+        url,
+        headers: { 'x-api-key': key, ...headers },
+        ...(payload ? { payload } : {}),
+      })
+      return {
+        status: reply.statusCode,
+        code: reply.headers['x-error-code'],
+        body: reply.body ? reply.json() : undefined,
+      }
+    }
   return {
     get url() {
       return life.url
@@ -180,6 +199,11 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
     get platform() {
       return platform(life.url)
     },
+    get http() {
+      return life.http
+    },
+    asking,
+    asPlatform: asking(superAdminKey),
     /** Every route, as fastify draws them. */
     drawnRoutes: () => life.http.printRoutes({ commonPrefix: false }),
     /** Closed as by SIGTERM. */
@@ -197,6 +221,8 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
     },
   }
 }
+
+export type StartedApp = Awaited<ReturnType<typeof startApp>>
 
 /** The application over a scripted provider, with an organization and one of its keys. */
 export const startChat = async (t: Test, reply?: Reply, options?: Options, env: Env = {}) => {

@@ -6,10 +6,12 @@ import { join, normalize, resolve } from 'node:path'
  * them when the others are done.
  */
 const longest = [
+  'faults/damage',
   'faults/soak',
   'app/stores-alike',
   'faults/attacks',
   'app/serve',
+  'http/costliest',
   'http/fuzz',
   'security/watch-access',
   'faults/',
@@ -22,6 +24,7 @@ const longest = [
   'contract/',
   'browser/',
   'turns/erase/erase-contents',
+  'turns/turn-budget',
   'rag/',
   'tools/',
   'adapters/eventstoredb/',

@@ -1,0 +1,20 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const folder = process.env.TEST_BUNDLE
+
+const compiled = (name: string): string =>
+  fileURLToPath(new URL(`../../src/${name}`, import.meta.url))
+
+/** A script of `src`: in the runner's bundle, if there is one, and no coverage is taken. */
+export const serverScript = (name: 'main.js' | 'cli.js'): string =>
+  folder && !process.env.NODE_V8_COVERAGE ? join(folder, name) : compiled(name)
+
+/**
+ * How a server is started that a test asks over HTTP. It takes no coverage from the bundle: most such
+ * servers are killed, and write none.
+ */
+export const serverProcess = ({ NOTED_MODULES }: Record<string, string>) =>
+  folder && !NOTED_MODULES
+    ? { script: join(folder, 'main.js'), env: { NODE_V8_COVERAGE: '' } }
+    : { script: compiled('main.js'), env: {} }
