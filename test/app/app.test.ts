@@ -19,7 +19,7 @@ const dataDir = async (t: Test) => {
 
 const missing = join(tmpdir(), 'there-is-no-such-file.pem')
 
-/** Configurations that parse, and cannot be opened: at once after the stores, and at the very end. */
+/** Configurations that parse and fail to open: right after the stores, or at the very end. */
 const unusable = {
   'a fallback that no provider has': {
     env: { LLM_FALLBACKS: 'nowhere/model' },

@@ -75,18 +75,18 @@ t.test('a failure is logged, and tried again', async (t) => {
 
 t.test('a stop waits for the look under way', async (t) => {
   const go = deferred<void>()
-  let ended = false
+  let isDone = false
   const { start, stop } = approvalWatch({
     clock,
     log,
     async expire() {
       await go.promise
-      ended = true
+      isDone = true
       return undefined
     },
   })
   start()
-  const stopping = stop().then(() => t.ok(ended))
+  const stopping = stop().then(() => t.ok(isDone))
   go.resolve()
   await stopping
 })

@@ -41,9 +41,9 @@ t.test('a store with something in it is left alone', async (t) => {
 })
 
 t.test('wherever it was cut short, the next start completes it', async (t) => {
-  const whole = await commanded(t)
-  await seed(whole)
-  const length = await whole.store.head()
+  const complete = await commanded(t)
+  await seed(complete)
+  const length = await complete.store.head()
   for (let cut = 1; cut <= 30; cut++) {
     const all = await commanded(t)
     let appends = 0

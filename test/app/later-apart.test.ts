@@ -75,8 +75,8 @@ t.test('views that kill whoever opens them are folded anew', async (t) => {
   process.kill(pid, 'SIGSTOP')
   await writeFile(join(DATA_DIR, 'views-later', 'data.mdb'), Buffer.alloc(65_536, 0xff))
   process.kill(pid, 'SIGKILL')
-  const found = await eventually(async () => (await sizeOf(url, organizationId)) === size)
-  t.ok(found)
+  const isUpToDate = await eventually(async () => (await sizeOf(url, organizationId)) === size)
+  t.ok(isUpToDate)
 })
 
 t.test('kill -9 of the server: each event counts once, and nothing holds the folder', async (t) => {
@@ -139,7 +139,9 @@ t.test('read models of an earlier release move to the folder, and are rebuilt th
   for (const name of later) {
     t.equal((await admin.ask('POST', `/api/admin/projections/${name}/rebuild`)).status, 202)
     await eventually(async () =>
-      (await list()).some((one) => one.name === name && one.state === 'running'),
+      (await list()).some(
+        (projection) => projection.name === name && projection.state === 'running',
+      ),
     )
   }
   t.equal(await sizeOf(server.url, organizationId), await eventsOf(server.url, organizationId))

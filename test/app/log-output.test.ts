@@ -116,7 +116,7 @@ for (const [name, stdout] of [
       stdio: ['ignore', fd ?? 'pipe', 'inherit'],
     })
     if (fd !== undefined) closeSync(fd)
-    const gone = once(child, 'exit')
+    const exit = once(child, 'exit')
     t.teardown(() => child.kill('SIGKILL'))
     const get = (path: string) =>
       fetch(`http://127.0.0.1:${port}${path}`, {
@@ -128,16 +128,16 @@ for (const [name, stdout] of [
       const text = await (await get('/metrics'))?.text()
       return Number(/^reprise_log_lines_dropped_total (\d+)$/m.exec(text ?? '')?.[1])
     }
-    let answered = 0
+    let answers = 0
     while ((await dropped()) === 0) {
       const some = await Promise.all(Array.from({ length: 100 }, () => get('/api/health')))
-      answered += some.length
+      answers += some.length
       t.ok(some.every((reply) => reply?.status === 200))
       await Promise.all(some.map((reply) => reply?.arrayBuffer()))
     }
-    t.ok(answered > 0)
+    t.ok(answers > 0)
     child.kill('SIGTERM')
-    t.strictSame(await gone, [0, null])
+    t.strictSame(await exit, [0, null])
   })
 
 const noScript =
@@ -168,7 +168,7 @@ t.test(
       await Promise.all(some.map((reply) => reply?.arrayBuffer()))
     }
     process.kill(Number(readFileSync(pid, 'utf8')), 'SIGTERM')
-    const ended = async () => existsSync(code) && readFileSync(code, 'utf8')
-    t.equal(await eventually(ended), '0\n')
+    const readCode = async () => existsSync(code) && readFileSync(code, 'utf8')
+    t.equal(await eventually(readCode), '0\n')
   },
 )

@@ -12,7 +12,7 @@ const looping = async ({ platform }: Pick<Server, 'platform'>) => {
   return { key, target }
 }
 
-const asked = (target: string) => ({
+const requestFor = (target: string) => ({
   messages: [{ role: 'user', content: 'Go on' }],
   target_agent_id: target,
 })
@@ -20,7 +20,7 @@ const asked = (target: string) => ({
 t.test('loops in loops end after 100 model calls, and the server answers meanwhile', async (t) => {
   const server = await startApp(t)
   const { key, target } = await looping(server)
-  const running = key.chat(asked(target))
+  const running = key.chat(requestFor(target))
   t.equal((await fetch(`${server.url}/api/health`)).status, 200)
   t.match(await running, {
     status: 200,
@@ -33,13 +33,13 @@ t.test('they are cancelled, and the process stops when told to', async (t) => {
   const server = await startServer(t, env)
   const { key, target } = await looping(server)
   const session = { session_id: 'looping' }
-  const running = key.chat({ ...asked(target), ...session })
+  const running = key.chat({ ...requestFor(target), ...session })
   let cancelled = false
   for (let n = 0; n < 200 && !cancelled; n++)
     cancelled = (await key.ask('POST', '/api/external/sessions/looping/cancel')).body.cancelled
   t.equal(cancelled, true)
   t.match(await running, { status: 409, code: 'turn_cancelled' })
-  const again = key.chat({ ...asked(target), session_id: 'again' }).catch(() => undefined)
+  const again = key.chat({ ...requestFor(target), session_id: 'again' }).catch(() => undefined)
   for (let n = 0; n < 200; n++)
     if ((await key.ask('GET', '/api/external/sessions/again/status')).body.is_processing) break
   t.equal(await server.stop(), 0)

@@ -53,9 +53,9 @@ t.test('the same folder with another master key does not start', async (t) => {
 
 t.test('two installations share a server, each with keys and events of its own', async (t) => {
   const { opened } = await over(t)
-  const one = await opened(await folder(t), { EVENTSTORE_NAMESPACE: 'one' })
-  const two = await opened(await folder(t), { EVENTSTORE_NAMESPACE: 'two' })
-  for (const installation of [one, two]) t.match(await ready(installation), { status: 'ok' })
+  const first = await opened(await folder(t), { EVENTSTORE_NAMESPACE: 'one' })
+  const second = await opened(await folder(t), { EVENTSTORE_NAMESPACE: 'two' })
+  for (const installation of [first, second]) t.match(await ready(installation), { status: 'ok' })
 })
 
 t.test('a store that is not there yet is waited for', async (t) => {
@@ -79,12 +79,12 @@ t.test('a start beside a busy application, whose events checkpoints have moved o
   const { double, opened } = await over(t)
   const DATA_DIR = await folder(t)
   const first = await opened(DATA_DIR, { SUPER_ADMIN_KEY: superAdminKey })
-  const asking = ({ http }: typeof first) => {
+  const clientOf = ({ http }: typeof first) => {
     const headers = { 'x-api-key': superAdminKey, accept: 'application/x-ndjson, application/json' }
     return async (method: 'GET' | 'POST', url: string, payload?: object) =>
       http.inject({ method, url: `/api/admin${url}`, headers, ...(payload ? { payload } : {}) })
   }
-  const ask = asking(first)
+  const ask = clientOf(first)
   const owner = { email: 'owner@example.com', name: 'Olga' }
   const created = await ask('POST', '/organizations', { name: 'Acme', owner })
   const at = `/organizations/${created.json().organization_id}`
@@ -109,10 +109,10 @@ t.test('a start beside a busy application, whose events checkpoints have moved o
   await first.close()
   const second = await opened(DATA_DIR, { SUPER_ADMIN_KEY: superAdminKey })
   t.match(await ready(second), { status: 'ok' })
-  const { projections } = (await asking(second)('GET', '/projections')).json()
+  const { projections } = (await clientOf(second)('GET', '/projections')).json()
   for (const { name, state } of projections) t.equal(state, 'running', name)
-  const resumed = await asking(second)('GET', `${at}/feeds/agents?after=${moved}`)
+  const resumed = await clientOf(second)('GET', `${at}/feeds/agents?after=${moved}`)
   t.equal(resumed.statusCode, 200, 'where a client was')
-  const beyond = await asking(second)('GET', `${at}/feeds/agents?after=${moved * 1_000}`)
+  const beyond = await clientOf(second)('GET', `${at}/feeds/agents?after=${moved * 1_000}`)
   t.equal(beyond.statusCode, 400)
 })

@@ -19,9 +19,9 @@ const scene = (listed: Listed, data: unknown, { stands = 9, version = '' } = {})
   const stream = 'session-org-1_s'
   const [event] = recorded([{ stream, type, data, position: 5 }]) as [RecordedEvent]
   const view = { position: at(5), stream, revision: 0, type, reason: 'so', ...listed }
-  const kept = new Map<string, Snapshot>()
+  const snapshots = new Map<string, Snapshot>()
   const name = 'how stored events are read'
-  if (version) kept.set(name, { revision: 0, version: 1, state: version })
+  if (version) snapshots.set(name, { revision: 0, version: 1, state: version })
   const rebuilt: string[] = []
   let leads = true
   const repair = readModelRepair({
@@ -39,15 +39,15 @@ const scene = (listed: Listed, data: unknown, { stands = 9, version = '' } = {})
       },
     },
     checkpoint: async () => at(stands),
-    isLater: (one) => one === 'usage',
+    isLater: (readModel) => readModel === 'usage',
     snapshots: {
-      get: async (one) => kept.get(one),
-      put: async (one, snapshot) => void kept.set(one, snapshot),
+      get: async (key) => snapshots.get(key),
+      put: async (key, snapshot) => void snapshots.set(key, snapshot),
     },
     projecting: {
       holds: () => leads,
       waitForPosition: async () => true,
-      rebuild: async (one) => void rebuilt.push(one),
+      rebuild: async (readModel) => void rebuilt.push(readModel),
     },
     log: silent,
     everyMs: 1,
@@ -55,7 +55,7 @@ const scene = (listed: Listed, data: unknown, { stands = 9, version = '' } = {})
   t.teardown(repair.close)
   return {
     rebuilt,
-    isMarked: () => kept.get(name)?.state === readingVersion(),
+    isMarked: () => snapshots.get(name)?.state === readingVersion(),
     lead: (now: boolean) => {
       leads = now
     },
@@ -72,30 +72,31 @@ const { data } = sample('RunCompleted')
 t.test(
   'an event that is now readable is folded into the read models of its category',
   async (t) => {
-    const one = scene({ unreadable: true }, data, { version: readingVersion() })
-    await one.start()
-    await eventually(async () => one.rebuilt.at(-1) === 'unreadable_events')
-    for (const name of ['sessions', 'runs', 'messages', 'usage']) t.ok(one.rebuilt.includes(name))
+    const scenario = scene({ unreadable: true }, data, { version: readingVersion() })
+    await scenario.start()
+    await eventually(async () => scenario.rebuilt.at(-1) === 'unreadable_events')
+    for (const name of ['sessions', 'runs', 'messages', 'usage'])
+      t.ok(scenario.rebuilt.includes(name))
     for (const name of ['members', 'event_index', 'transparency'])
-      t.notOk(one.rebuilt.includes(name), `${name} has nothing of it`)
+      t.notOk(scenario.rebuilt.includes(name), `${name} has nothing of it`)
   },
 )
 
 t.test('an event that is still unreadable causes no rebuild', async (t) => {
-  const one = scene({ unreadable: true }, null)
-  await one.start()
-  await eventually(async () => one.isMarked())
-  t.strictSame(one.rebuilt, [])
+  const scenario = scene({ unreadable: true }, null)
+  await scenario.start()
+  await eventually(async () => scenario.isMarked())
+  t.strictSame(scenario.rebuilt, [])
 })
 
 t.test(
   'a read model that another release folded has repaired events folded again, once',
   async (t) => {
-    const one = scene({ repaired: true }, { ...Object(data), durationMs: -1 })
-    await one.start()
-    await eventually(async () => one.isMarked())
-    t.ok(one.rebuilt.includes('runs'))
-    t.notOk(one.rebuilt.includes('unreadable_events'))
+    const scenario = scene({ repaired: true }, { ...Object(data), durationMs: -1 })
+    await scenario.start()
+    await eventually(async () => scenario.isMarked())
+    t.ok(scenario.rebuilt.includes('runs'))
+    t.notOk(scenario.rebuilt.includes('unreadable_events'))
     const same = scene({ repaired: true }, data, { version: readingVersion() })
     await same.start()
     await same.close()
@@ -104,10 +105,10 @@ t.test(
 )
 
 t.test('a read model that stopped before a repaired event is not rebuilt', async (t) => {
-  const one = scene({ repaired: true }, data, { stands: 4 })
-  await one.start()
-  await eventually(async () => one.isMarked())
-  t.strictSame(one.rebuilt, [])
+  const scenario = scene({ repaired: true }, data, { stands: 4 })
+  await scenario.start()
+  await eventually(async () => scenario.isMarked())
+  t.strictSame(scenario.rebuilt, [])
   const fresh = scene({ repaired: true }, data, { stands: START })
   await fresh.start()
   await eventually(async () => fresh.isMarked())
@@ -115,11 +116,11 @@ t.test('a read model that stopped before a repaired event is not rebuilt', async
 })
 
 t.test('the projecting node rebuilds, also if it becomes leader later', async (t) => {
-  const one = scene({ unreadable: true }, data)
-  one.lead(false)
-  await one.start()
-  t.strictSame(one.rebuilt, [])
-  one.lead(true)
-  await eventually(async () => one.isMarked())
-  t.ok(one.rebuilt.includes('runs'))
+  const scenario = scene({ unreadable: true }, data)
+  scenario.lead(false)
+  await scenario.start()
+  t.strictSame(scenario.rebuilt, [])
+  scenario.lead(true)
+  await eventually(async () => scenario.isMarked())
+  t.ok(scenario.rebuilt.includes('runs'))
 })

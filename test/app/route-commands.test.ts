@@ -16,24 +16,24 @@ const answering = new Proxy({} as Commands, {
     async (...input: unknown[]) => ({ name, input, position }),
 })
 
-/** Route commands over views that show an event once `shown` resolves. */
+/** Route commands over views that show an event once `visible` resolves. */
 const waiting = () => {
-  const shown = deferred<void>()
+  const visible = deferred<void>()
   const steps: string[] = []
   const waitForPosition = async (awaited: number) => {
     steps.push(`waits for ${awaited}`)
-    await shown.promise
+    await visible.promise
     steps.push('shown')
   }
   const writes = readYourWrites({ waitForPosition, head: async () => at(9) })
-  return { shown, steps, writes, commands: routeCommandsOf(answering, writes) }
+  return { visible, steps, writes, commands: routeCommandsOf(answering, writes) }
 }
 
 const names = Object.keys(waiting().commands)
 
 t.test('every command of a route resolves after the views show its events', async (t) => {
   for (const name of names) {
-    const { shown, steps, commands } = waiting()
+    const { visible, steps, commands } = waiting()
     const command = (commands as unknown as Record<string, (...input: unknown[]) => object>)[name]
     const result = Promise.resolve(command?.('input', 'call')).then((answer) => {
       steps.push('resolves')
@@ -41,7 +41,7 @@ t.test('every command of a route resolves after the views show its events', asyn
     })
     await new Promise(setImmediate)
     t.strictSame(steps, [`waits for ${position}`], `${name} waits for its events`)
-    shown.resolve()
+    visible.resolve()
     t.strictSame(await result, { name, input: ['input', 'call'], position }, `${name} answers`)
     t.strictSame(steps.slice(1), ['shown', 'resolves'], name)
   }
@@ -57,7 +57,7 @@ t.test('a command that is refused does not wait', async (t) => {
 })
 
 t.test('a query after a write reads when the views show the end of the log', async (t) => {
-  const { shown, steps, writes } = waiting()
+  const { visible, steps, writes } = waiting()
   const query = writes.query(async (id: string) => {
     steps.push(`reads ${id}`)
     return id
@@ -65,7 +65,7 @@ t.test('a query after a write reads when the views show the end of the log', asy
   const answer = query('one')
   await new Promise(setImmediate)
   t.strictSame(steps, ['waits for 9'])
-  shown.resolve()
+  visible.resolve()
   t.equal(await answer, 'one')
   t.strictSame(steps.slice(1), ['shown', 'reads one'])
 })

@@ -48,8 +48,8 @@ const life = (t: Test, env: Record<string, string> = {}) => {
     kill: (signal: NodeJS.Signals) => child.kill(signal),
     async said(text: string): Promise<string> {
       while (!out.includes(text)) {
-        const ended = await Promise.race([once(child.stdout, 'data').then(() => false), closed])
-        if (ended) throw new Error(`${text} was never said:\n${out}\n${err}`)
+        const isClosed = await Promise.race([once(child.stdout, 'data').then(() => false), closed])
+        if (isClosed) throw new Error(`${text} was never said:\n${out}\n${err}`)
       }
       return out
     },
@@ -65,7 +65,7 @@ const portOf = (server: Server): string => {
   return typeof address === 'object' ? String(address?.port) : ''
 }
 
-const takenPort = async () => {
+const listeningServer = async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   return server
@@ -91,10 +91,10 @@ t.test('the greeting works as it is printed', async (t) => {
   ])
     t.equal(greeting.match(once)?.length, 1, String(once))
   t.match(greeting, /Reference: .*\n$/, 'it is the last thing on the screen')
-  const [whole, streamed, events] = await Promise.all(
+  const [answer, streamed, events] = await Promise.all(
     commands.map(async (command) => (await run('sh', ['-c', command])).stdout),
   )
-  t.match(JSON.parse(whole ?? ''), { object: 'chat.completion', usage: { total_tokens: Number } })
+  t.match(JSON.parse(answer ?? ''), { object: 'chat.completion', usage: { total_tokens: Number } })
   t.match(streamed, /^id: .*\ndata: \{"id":"chatcmpl-/)
   t.match(streamed, /data: \[DONE\]\n\n$/)
   t.match(JSON.parse(events ?? ''), { events: [{ type: String }] })
@@ -115,9 +115,9 @@ t.test('a start says which model answers; only the first has a greeting', async 
   t.match(await first.ended(), { code: 0 })
   const url = 'http://127.0.0.1:1/v1'
   const second = life(t, { DATA_DIR, LLM_BASE_URL: url, LLM_MODEL: 'acme/large' })
-  const told = await second.said('"msg":"ready"')
-  t.match(told, '"msg":"acme/large answers"')
-  t.notMatch(told, 'canned')
+  const logs = await second.said('"msg":"ready"')
+  t.match(logs, '"msg":"acme/large answers"')
+  t.notMatch(logs, 'canned')
   second.kill('SIGTERM')
   const { code, out } = await second.ended()
   t.equal(code, 0)
@@ -126,17 +126,17 @@ t.test('a start says which model answers; only the first has a greeting', async 
 
 /** A model provider that takes requests and never answers. */
 const silentProvider = async (t: Test) => {
-  const asked = deferred<undefined>()
+  const received = deferred<undefined>()
   const server = createHttpServer((request) => {
     request.resume()
-    asked.resolve(undefined)
+    received.resolve(undefined)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${portOf(server)}`, asked: asked.promise }
+  return { url: `http://127.0.0.1:${portOf(server)}`, received: received.promise }
 }
 
 t.test(
@@ -144,9 +144,9 @@ t.test(
   async (t) => {
     const provider = await silentProvider(t)
     const server = life(t, { LLM_BASE_URL: provider.url, LLM_MODEL: 'mute' })
-    const [whole = ''] = curls(await server.said('Reference: '))
-    const answer = run('sh', ['-c', whole]).catch(() => undefined)
-    await provider.asked
+    const [command = ''] = curls(await server.said('Reference: '))
+    const answer = run('sh', ['-c', command]).catch(() => undefined)
+    await provider.received
     server.kill('SIGTERM')
     await server.said('"msg":"stopping"')
     server.kill('SIGINT')
@@ -158,7 +158,7 @@ t.test(
   },
 )
 
-t.test('what stops a start is one line on stderr', async (t) => {
+t.test('a failed start prints one line on stderr', async (t) => {
   const failing = async (env: Record<string, string>, expected = 1) => {
     const { code, out, err } = await life(t, { DEMO: 'off', LOG_LEVEL: 'silent', ...env }).ended()
     t.equal(code, expected)
@@ -166,9 +166,9 @@ t.test('what stops a start is one line on stderr', async (t) => {
     t.equal(err.trimEnd().split('\n').length, 1, err)
     return err
   }
-  const taken = await takenPort()
-  t.match(await failing({ PORT: portOf(taken) }), /EADDRINUSE.*127\.0\.0\.1/)
-  taken.close()
+  const occupant = await listeningServer()
+  t.match(await failing({ PORT: portOf(occupant) }), /EADDRINUSE.*127\.0\.0\.1/)
+  occupant.close()
 
   const DATA_DIR = newFolder(t)
   const holder = life(t, { DATA_DIR, DEMO: 'off' })
@@ -191,9 +191,9 @@ t.test('what stops a start is one line on stderr', async (t) => {
 
 t.test('a taken port costs nobody the key', async (t) => {
   const DATA_DIR = newFolder(t)
-  const taken = await takenPort()
-  t.match(await life(t, { DATA_DIR, PORT: portOf(taken) }).ended(), { code: 1 })
-  taken.close()
+  const occupant = await listeningServer()
+  t.match(await life(t, { DATA_DIR, PORT: portOf(occupant) }).ended(), { code: 1 })
+  occupant.close()
   const server = life(t, { DATA_DIR })
   t.match(await server.said('Reference: '), 'svc_live_')
   server.kill('SIGTERM')

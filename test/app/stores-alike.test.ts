@@ -27,7 +27,7 @@ const answersOn = async (t: Test, env: Record<string, string> = {}) => {
   const organization = await workload(server.platform)
   const gift = { amount: 1, reason: 'gift' }
   await server.platform.ask('POST', `/users/${organization.ownerId}/credits`, gift)
-  // Writes what meters have counted; the next start tells of the account.
+  // Flushes the meters; the next start records the change of the account.
   await server.restart()
   const answers = await everyGet(server.url, organization)
   return { answers, routes: await getRoutes(server.url) }
@@ -45,13 +45,13 @@ t.test('every GET answers alike on both event stores', async (t) => {
     'every GET of the OpenAPI document is asked',
   )
   t.strictSame(
-    remote.answers.map(({ asked }) => asked),
-    embedded.answers.map(({ asked }) => asked),
+    remote.answers.map((answer) => answer.asked),
+    embedded.answers.map((answer) => answer.asked),
   )
   t.match(JSON.stringify(remote.answers), 'MemberAccountChanged')
   for (const [n, answer] of embedded.answers.entries()) {
-    const { asked, route, status } = answer
-    t.strictSame(remote.answers[n], answer, asked)
-    if (route !== '/ws/chat') t.equal(status, 200, asked)
+    const { route, status } = answer
+    t.strictSame(remote.answers[n], answer, answer.asked)
+    if (route !== '/ws/chat') t.equal(status, 200, answer.asked)
   }
 })

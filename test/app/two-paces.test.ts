@@ -9,16 +9,16 @@ const checkpointOf = async ({ http }: Served, at: string): Promise<number> => {
   return sizeIn(reply.body)
 }
 
-t.test('what was acknowledged is in every answer that was asked for after it', async (t) => {
+t.test('an acknowledged write is in every later answer', async (t) => {
   const all = await served(t, {}, { laterApart: true })
   const { at } = await withOrganization(all)
   const { platform } = all
-  const begun = await checkpointOf(all, at)
+  const initial = await checkpointOf(all, at)
   let acknowledged = 0
   const writer = async (name: string) => {
     for (let n = 0; n < 40; n++) {
-      const made = await platform('POST', `${at}/api-keys`, { name: `${name} ${n}` })
-      if (made.status !== 201) t.fail(`${made.status}`)
+      const reply = await platform('POST', `${at}/api-keys`, { name: `${name} ${n}` })
+      if (reply.status !== 201) t.fail(`${reply.status}`)
       acknowledged++
     }
   }
@@ -26,7 +26,7 @@ t.test('what was acknowledged is in every answer that was asked for after it', a
     for (let n = 0; n < 20; n++) {
       const before = acknowledged
       const size = await checkpointOf(all, at)
-      if (size < begun + before) t.fail(`${size} of ${begun + before}`)
+      if (size < initial + before) t.fail(`${size} of ${initial + before}`)
       const { body } = await platform('GET', `${at}/audit/events?type=ApiKeyCreated&limit=500`)
       if (body.events.length < before) t.fail(`${body.events.length} of ${before}`)
       const state = await platform('GET', `${at}/audit/state?view=api_keys&limit=1`)
@@ -34,5 +34,5 @@ t.test('what was acknowledged is in every answer that was asked for after it', a
     }
   }
   await Promise.all([writer('a'), writer('b'), reader(), reader()])
-  t.equal(await checkpointOf(all, at), begun + acknowledged)
+  t.equal(await checkpointOf(all, at), initial + acknowledged)
 })

@@ -7,15 +7,15 @@ const quick = { forMs: 40, everyMs: 5 }
 const name = 'EventStoreDB at esdb://host:2113'
 
 t.test('a store that comes up is waited for, and said once', async (t) => {
-  const said: unknown[] = []
-  const log = { ...silent, warn: (...line: unknown[]) => said.push(line) }
+  const warnings: unknown[] = []
+  const log = { ...silent, warn: (...line: unknown[]) => warnings.push(line) }
   let tries = 0
   const store = await waitForStore(name, log, { forMs: 60_000, everyMs: 1 }, async () => {
     if (++tries < 4) throw new StoreUnavailable('connection refused')
     return 'open'
   })
   t.equal(store, 'open')
-  t.strictSame(said, [[{ reason: 'connection refused' }, `waiting for ${name}`]])
+  t.strictSame(warnings, [[{ reason: 'connection refused' }, `waiting for ${name}`]])
 })
 
 t.test('one that does not come up ends in one line', async (t) => {
@@ -44,5 +44,5 @@ t.test('an address says neither user nor password nor options', async (t) => {
     'esdb+discover://name:2113': 'esdb+discover://name:2113',
     'mongodb://user:p%40ss@a,b/reprise?replicaSet=x': 'mongodb://a,b/reprise',
   }
-  for (const [url, said] of Object.entries(addresses)) t.equal(addressOf(url), said)
+  for (const [url, address] of Object.entries(addresses)) t.equal(addressOf(url), address)
 })

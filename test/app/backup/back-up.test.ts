@@ -8,7 +8,7 @@ import { framesIn } from '../../support/backup-frames.ts'
 import { blobName, embeddedLog, fileEvents, rowsOf } from '../../support/embedded-log.ts'
 
 const now = Date.parse('2026-03-01T00:00:00Z')
-const said = (text: string) => ({ type: 'Said', data: { text } })
+const textEvent = (text: string) => ({ type: 'Said', data: { text } })
 
 const ofKind = <K extends Frame['kind']>(frames: readonly Frame[], kind: K) =>
   frames.filter((frame): frame is Frame<K> => frame.kind === kind)
@@ -22,9 +22,9 @@ const rowsIn = (
 t.test('a backup has every row of the log, and every blob', async (t) => {
   const log = embeddedLog(t)
   const file = join(log.target, 'backup')
-  log.append('a', [said('one'), said('two')])
+  log.append('a', [textEvent('one'), textEvent('two')])
   log.together(() => {
-    for (let n = 0; n < 2_500; n++) log.append(n % 2 ? 'a' : `b${n}`, [said(`${n}`)])
+    for (let n = 0; n < 2_500; n++) log.append(n % 2 ? 'a' : `b${n}`, [textEvent(`${n}`)])
   })
   log.key('session:o/1', 'wrapped')
   log.key('session:o/2', null)
@@ -37,8 +37,8 @@ t.test('a backup has every row of the log, and every blob', async (t) => {
 
   const steps: string[] = []
   const progress = (...step: unknown[]) => steps.push(step.join(' '))
-  const made = await backUp({ dataDir: log.dataDir, file, now, progress })
-  t.strictSame(made, {
+  const summary = await backUp({ dataDir: log.dataDir, file, now, progress })
+  t.strictSame(summary, {
     position: 2_501,
     events: 2_502,
     records: 2_501,
@@ -79,33 +79,33 @@ t.test('large answers are read some at a time', async (t) => {
   const file = join(log.target, 'backup')
   for (let n = 0; n < 5; n++) log.answer(`scope-${n}`, 'a'.repeat(5_000_000))
   log.answer('scope-6', 'small')
-  const written: number[] = []
-  const room = (bytes: number) => written.push(bytes)
+  const sizes: number[] = []
+  const room = (bytes: number) => sizes.push(bytes)
   t.match(await backUp({ dataDir: log.dataDir, file, now, room }), { answers: 6 })
-  t.ok(Math.max(...written) < 6_000_000)
+  t.ok(Math.max(...sizes) < 6_000_000)
   t.strictSame(rowsIn(await framesIn(file), 'answers'), rowsOf(log.db).answers)
 })
 
 t.test('an empty store is backed up', async (t) => {
   const { dataDir, target } = embeddedLog(t)
-  const made = await backUp({ dataDir, file: join(target, 'backup'), now })
-  t.match(made, { position: -1, events: 0, missing: [] })
+  const summary = await backUp({ dataDir, file: join(target, 'backup'), now })
+  t.match(summary, { position: -1, events: 0, missing: [] })
 })
 
 t.test('events after the beginning are left out, keys destroyed after it are not', async (t) => {
   const log = embeddedLog(t)
   const file = join(log.target, 'backup')
-  log.append('a', [said('before')])
+  log.append('a', [textEvent('before')])
   log.key('session:o/1', 'wrapped')
   const progress = () => {
-    log.append('a', [said('after')])
-    log.append('b', [said('after')])
+    log.append('a', [textEvent('after')])
+    log.append('b', [textEvent('after')])
     log.key('session:o/1', null)
     log.key('session:o/2', 'later')
     log.answer('later', '{}')
   }
-  const made = await backUp({ dataDir: log.dataDir, file, now, progress })
-  t.match(made, { position: 0, events: 1, keys: 2, answers: 0 })
+  const summary = await backUp({ dataDir: log.dataDir, file, now, progress })
+  t.match(summary, { position: 0, events: 1, keys: 2, answers: 0 })
   t.strictSame(rowsIn(await framesIn(file), 'keys'), [
     ['session:o/1', ''],
     ['session:o/2', 'later'],
@@ -115,7 +115,7 @@ t.test('events after the beginning are left out, keys destroyed after it are not
 t.test('no read transaction is open while a page is written', async (t) => {
   const log = embeddedLog(t)
   log.together(() => {
-    for (let n = 0; n < 2_500; n++) log.append('a', [said(`${n}`)])
+    for (let n = 0; n < 2_500; n++) log.append('a', [textEvent(`${n}`)])
   })
   const open: string[] = []
   const room = () => {
@@ -217,18 +217,18 @@ t.test('an existing target is refused and stays as it is', async (t) => {
 
 t.test('a target that appears meanwhile is refused', async (t) => {
   const file = join(t.testdir(), 'backup')
-  const making = makeFile(file, async () => writeFileSync(file, 'mine'))
-  await t.rejects(making, { name: 'TargetExists' })
+  const attempt = makeFile(file, async () => writeFileSync(file, 'mine'))
+  await t.rejects(attempt, { name: 'TargetExists' })
   t.equal(readFileSync(file, 'utf8'), 'mine')
   t.notOk(existsSync(`${file}.partial`))
 })
 
 t.test('an interrupted backup leaves nothing', async (t) => {
   const log = embeddedLog(t)
-  log.append('a', [said('one')])
+  log.append('a', [textEvent('one')])
   const folder = log.target
   const ending = new AbortController()
-  const making = backUp({
+  const attempt = backUp({
     dataDir: log.dataDir,
     file: join(folder, 'backup'),
     now,
@@ -236,19 +236,19 @@ t.test('an interrupted backup leaves nothing', async (t) => {
     signal: ending.signal,
     progress: () => ending.signal.throwIfAborted(),
   })
-  await t.rejects(making, { message: 'enough' })
+  await t.rejects(attempt, { message: 'enough' })
   t.strictSame(await readdir(folder), [])
 })
 
 t.test('a disk without room ends a backup, which leaves nothing', async (t) => {
   const log = embeddedLog(t)
-  log.append('a', [said('one')])
+  log.append('a', [textEvent('one')])
   const folder = log.target
   const room = (bytes: number) => {
     if (bytes > 0) throw new Error('no room')
   }
-  const making = backUp({ dataDir: log.dataDir, file: join(folder, 'backup'), now, room })
-  await t.rejects(making, { message: 'no room' })
+  const attempt = backUp({ dataDir: log.dataDir, file: join(folder, 'backup'), now, room })
+  await t.rejects(attempt, { message: 'no room' })
   t.strictSame(await readdir(folder), [])
 })
 
@@ -304,14 +304,14 @@ const damages: Record<string, { damage(log: Log): unknown; message: RegExp }> = 
 for (const [what, { damage, message }] of Object.entries(damages))
   t.test(`${what} ends a backup, which leaves nothing`, async (t) => {
     const log = embeddedLog(t)
-    for (const text of ['one', 'two', 'three']) log.append('a', [said(text)])
-    log.append('b', [said('four')])
+    for (const text of ['one', 'two', 'three']) log.append('a', [textEvent(text)])
+    log.append('b', [textEvent('four')])
     log.key('session:o/1', 'wrapped')
     log.answer('scope', '{"at":1}')
     damage(log)
     const folder = log.target
-    const making = backUp({ dataDir: log.dataDir, file: join(folder, 'backup'), now })
-    await t.rejects(making, { name: 'StoreDamaged', message })
+    const attempt = backUp({ dataDir: log.dataDir, file: join(folder, 'backup'), now })
+    await t.rejects(attempt, { name: 'StoreDamaged', message })
     t.strictSame(await readdir(folder), [])
   })
 
@@ -324,8 +324,8 @@ t.test('a blob that is removed meanwhile is missing', async (t) => {
   const progress = (what: string) => {
     if (what === 'files') rmSync(join(log.dataDir, 'blobs', 'ff'), { recursive: true, force: true })
   }
-  const made = await backUp({ dataDir: log.dataDir, file: join(log.target, 'b'), now, progress })
-  t.match(made, { blobs: 1, missing: [{ name: blobs[1] }] })
+  const summary = await backUp({ dataDir: log.dataDir, file: join(log.target, 'b'), now, progress })
+  t.match(summary, { blobs: 1, missing: [{ name: blobs[1] }] })
 })
 
 t.test('a blob that is removed with its data key meanwhile is erased, not missing', async (t) => {
@@ -338,6 +338,6 @@ t.test('a blob that is removed with its data key meanwhile is erased, not missin
     log.key(key, null)
     rmSync(join(log.dataDir, 'blobs'), { recursive: true })
   }
-  const made = await backUp({ dataDir: log.dataDir, file: join(log.target, 'b'), now, progress })
-  t.match(made, { blobs: 0, missing: [] })
+  const summary = await backUp({ dataDir: log.dataDir, file: join(log.target, 'b'), now, progress })
+  t.match(summary, { blobs: 0, missing: [] })
 })

@@ -17,9 +17,9 @@ import { folded, treesIn } from '../../support/folded-trees.ts'
 import { metadata, recorded } from '../../support/recorded.ts'
 
 const now = Date.parse('2026-03-01T00:00:00Z')
-const [kept, erased] = ['session:org-1/kept', 'session:org-1/erased']
+const [liveKey, erasedKey] = ['session:org-1/kept', 'session:org-1/erased']
 const { message, sessionErased, upload } = fileEvents
-const said = (text: string) => ({ type: 'Said', data: { text } })
+const textEvent = (text: string) => ({ type: 'Said', data: { text } })
 
 /** Bytes of a file; those of file 3 are in two parts. */
 const bytesOf = (n: number) => Buffer.alloc(n === 3 ? 1_500_000 : n, `${n}`)
@@ -27,13 +27,13 @@ const bytesOf = (n: number) => Buffer.alloc(n === 3 ? 1_500_000 : n, `${n}`)
 /** A store with two sessions and two uploads, and its backup. */
 const backedUp = async (t: Test) => {
   const log = embeddedLog(t)
-  log.key(kept, 'the key that is kept')
-  log.key(erased, 'the key that is erased')
+  log.key(liveKey, 'the key that is kept')
+  log.key(erasedKey, 'the key that is erased')
   log.installation('{}')
   log.answer('scope', '{"at":1}')
   log.undelivered('run', 'a\nb')
-  log.append('session-org-1_kept', [message(kept, blobName(1), blobName(2))])
-  log.append('session-org-1_erased', [message(erased, blobName(2), blobName(3))])
+  log.append('session-org-1_kept', [message(liveKey, blobName(1), blobName(2))])
+  log.append('session-org-1_erased', [message(erasedKey, blobName(2), blobName(3))])
   for (const [n, id] of ['u1', 'u2'].entries())
     log.append(`file-org-1_${id}`, [
       upload('UploadReceived', id, { blob: blobName(4) }),
@@ -58,18 +58,18 @@ const backedUp = async (t: Test) => {
   return { log, file, position, dataDir, listed, blobsIn }
 }
 
-let made: Buffer | undefined
+let backupBytes: Buffer | undefined
 
 /** A backup of such a store, alone in a folder, and a folder to be. */
 const onlyBackup = async (t: Test) => {
-  made ??= readFileSync((await backedUp(t)).file)
+  backupBytes ??= readFileSync((await backedUp(t)).file)
   const folder = t.testdir({ backup: '' })
   const [file, dataDir] = [join(folder, 'backup'), join(folder, 'restored')]
-  writeFileSync(file, made)
+  writeFileSync(file, backupBytes)
   /** Changes the frames of the backup, which has right checksums again. */
   const craft = async (change: (frames: Frame[]) => Frame[]) =>
     writeFrames(file, change(await framesIn(file)))
-  return { folder, file, dataDir, bytes: Buffer.from(made), craft }
+  return { folder, file, dataDir, bytes: Buffer.from(backupBytes), craft }
 }
 
 t.test('a restored folder has every row and every blob', async (t) => {
@@ -113,7 +113,7 @@ t.test('the roots are those of the transparency logs', async (t) => {
     const organization_id = owners[n % 3] ?? ''
     return {
       stream: `thing-${organization_id}_${n % 7}`,
-      ...said(`${n}`),
+      ...textEvent(`${n}`),
       metadata: { ...metadata, organization_id },
     }
   })
@@ -138,14 +138,14 @@ t.test('the roots are those of the transparency logs', async (t) => {
 
 t.test('erasures after the backup are applied before anything can be read', async (t) => {
   const { log, file, dataDir, listed, blobsIn } = await backedUp(t)
-  log.key(erased, null)
+  log.key(erasedKey, null)
   const last = log.append('session-org-1_erased', [sessionErased])
   const done = await restore({ file, dataDir, erasures: await listed() })
   t.strictSame(done.erased, { upTo: last, keys: 1, files: 1 })
   t.strictSame(await blobsIn(), [1, 2, 4, 5, 6])
-  const written = readFileSync(join(dataDir, 'log', 'data.mdb'))
-  t.notOk(written.includes('the key that is erased'))
-  t.ok(written.includes('the key that is kept'))
+  const data = readFileSync(join(dataDir, 'log', 'data.mdb'))
+  t.notOk(data.includes('the key that is erased'))
+  t.ok(data.includes('the key that is kept'))
   t.strictSame((await rowsIn(dataDir)).keys, rowsOf(log.db).keys)
   t.match(await backUp({ dataDir, file: join(log.target, 'again'), now }), { missing: [] })
 })
@@ -153,7 +153,7 @@ t.test('erasures after the backup are applied before anything can be read', asyn
 t.test('an erased key that nothing in the backup uses leaves its name free', async (t) => {
   const log = embeddedLog(t)
   log.key('memory:org-1/u', 'made before its first event')
-  log.append('session-org-1_kept', [message(kept)])
+  log.append('session-org-1_kept', [message(liveKey)])
   const [file, list] = [join(log.target, 'backup'), join(log.target, 'list')]
   await backUp({ dataDir: log.dataDir, file, now })
   log.key('memory:org-1/u', null)
@@ -190,7 +190,7 @@ t.test('a folder that is not empty is refused and stays as it is', async (t) => 
   t.strictSame(await readdir(dataDir), ['mine'])
 })
 
-t.test('what is no backup, or one of another format, is refused', async (t) => {
+t.test('a file that is no backup, or a backup of another format, is refused', async (t) => {
   const { folder, file, dataDir, bytes } = await onlyBackup(t)
   const other = join(folder, 'other')
   const refused = (path: string, message: RegExp) =>
@@ -326,8 +326,7 @@ const crafted: Record<string, { change(frames: Frame[]): Frame[]; message: RegEx
     message: /keys are lost/,
   },
   'data keys before the log': {
-    change: (frames) =>
-      frames.toSorted((one, other) => Number(is('keys')(other)) - Number(is('keys')(one))),
+    change: (frames) => frames.toSorted((a, b) => Number(is('keys')(b)) - Number(is('keys')(a))),
     message: /where its begin should be, it has keys/,
   },
   'a lost part of a file': {
@@ -401,7 +400,7 @@ t.test('a restore beside another one into the same folder is refused', async (t)
 
 t.test('a list of another log, of a later time, or not whole, is refused', async (t) => {
   const { log, file, dataDir, listed, position } = await backedUp(t)
-  log.key(erased, null)
+  log.key(erasedKey, null)
   const last = log.append('session-org-1_erased', [sessionErased])
   const refused = (erasures: string, message: RegExp) =>
     t.rejects(restore({ file, dataDir, erasures }), { message })
