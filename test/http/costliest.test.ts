@@ -68,7 +68,7 @@ t.test('the longest allowed queries cost a few errors', async (t) => {
   for (const route of operationsOf(await contractOf(url))) {
     if (route.method !== 'get') continue
     const { parameters = [] } = route.operation
-    const names = parameters.filter((one) => one.in === 'query').map(({ name }) => name)
+    const names = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)
     const [sample] = fc.sample(requestsFor(route, world), { numRuns: 1, seed: 1 })
     const path = sample?.path.split('?')[0] ?? route.path
     if (/feeds|live|stream/.test(path)) continue
@@ -77,8 +77,8 @@ t.test('the longest allowed queries cost a few errors', async (t) => {
     for (const name of names) queries.push(`${name}=${long}`, `${name}=1&`.repeat(90))
     for (const query of queries) {
       clock.advance(250)
-      const asked = { headers: { 'x-api-key': key }, patienceMs: 20_000 }
-      const { errors, result } = await errorsCounted(() => ask(`${path}?${query}`, asked))
+      const options = { headers: { 'x-api-key': key }, patienceMs: 20_000 }
+      const { errors, result } = await errorsCounted(() => ask(`${path}?${query}`, options))
       const { status, text } = result
       const fine = errors <= 150 && (status < 400 || text.length <= longestRefusal) && status < 500
       if (!fine) t.fail(`${path}?${query.slice(0, 60)}: ${status}, ${errors}, ${text.length}`)

@@ -11,7 +11,7 @@ import { rounds } from '../support/rounds.ts'
 import { movableClock, startApp } from '../support/server.ts'
 import { connect } from '../support/socket.ts'
 
-/** FUZZ_SEED and FUZZ_RUNS (requests to each route) look further than every run of the tests does. */
+/** FUZZ_SEED and FUZZ_RUNS (requests to each route) extend the search beyond an ordinary run. */
 const seed = Number(process.env.FUZZ_SEED ?? 1)
 const numRuns = Number(process.env.FUZZ_RUNS ?? rounds(5, 40))
 
@@ -23,7 +23,7 @@ t.setTimeout(Math.max(300_000, numRuns * 20_000))
 /** An answer that takes longer is none. */
 const patienceMs = 20_000
 
-const shown = ({ method, path, headers, body }: Request): string =>
+const formatRequest = ({ method, path, headers, body }: Request): string =>
   [
     `${method} ${path.slice(0, 2_000)}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
@@ -51,10 +51,10 @@ t.test('whatever a route is sent, it answers as the OpenAPI document says', asyn
     const name = `${route.method.toUpperCase()} ${route.path}`
     const world = route.method === 'get' ? read : await forChange(route.method)
     const requests = requestsFor(route, world)
-    const property = fc.asyncProperty(requests, async ({ path, ...asked }) => {
+    const property = fc.asyncProperty(requests, async ({ path, ...options }) => {
       // Plans allow so many in a minute.
       clock.advance(250)
-      const answer = await ask(path, { ...asked, patienceMs })
+      const answer = await ask(path, { ...options, patienceMs })
       const fault = faultOf(route.operation, answer)
       if (fault) throw new Error(fault)
     })
@@ -71,7 +71,7 @@ t.test('whatever a route is sent, it answers as the OpenAPI document says', asyn
     t.notOk(
       failed,
       failed && request
-        ? `${name}: ${errorInstance}\nFUZZ_SEED=${seed}, after ${run} requests:\n${shown(request)}`
+        ? `${name}: ${errorInstance}\nFUZZ_SEED=${seed}, after ${run} requests:\n${formatRequest(request)}`
         : name,
     )
   }
@@ -133,7 +133,7 @@ t.test(
       await inTime(socket.closed)
     })
     const { failed, counterexample, errorInstance } = await fc.check(property, { seed, numRuns })
-    const told = `${errorInstance}\nFUZZ_SEED=${seed}\n${JSON.stringify(counterexample)}`
-    t.notOk(failed, failed ? told : 'every conversation')
+    const message = `${errorInstance}\nFUZZ_SEED=${seed}\n${JSON.stringify(counterexample)}`
+    t.notOk(failed, failed ? message : 'every conversation')
   },
 )

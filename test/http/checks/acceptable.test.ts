@@ -26,8 +26,8 @@ t.test('an Accept that no answer of the route satisfies is refused', async (t) =
     t.equal(reply.code, 'not_acceptable')
     t.match(reply.headers.get('content-type'), /^application\/json/)
   }
-  const told = await key.ask('GET', '/api/external/sessions', undefined, accepting('text/html'))
-  t.match(told.body, { detail: /^This answers with application\/json/ })
+  const refusal = await key.ask('GET', '/api/external/sessions', undefined, accepting('text/html'))
+  t.match(refusal.body, { detail: /^This answers with application\/json/ })
 })
 
 t.test('an Accept that admits the answer is satisfied', async (t) => {
@@ -56,14 +56,14 @@ t.test('an Accept that admits the answer is satisfied', async (t) => {
 
 t.test('whether a turn is streamed is said by its body, never by Accept', async (t) => {
   const { key } = await startChat(t)
-  const whole = { messages: user('Hi') }
+  const request = { messages: user('Hi') }
   for (const accept of ['text/event-stream', 'text/html'])
     t.match(
-      await key.ask('POST', '/api/external/v1/chat/completions', whole, accepting(accept)),
+      await key.ask('POST', '/api/external/v1/chat/completions', request, accepting(accept)),
       { status: 200, body: { object: 'chat.completion' } },
       accept,
     )
-  const streamed = await key.stream(whole, accepting('application/json'))
+  const streamed = await key.stream(request, accepting('application/json'))
   t.equal(streamed.status, 200)
   t.equal((await streamed.all()).at(-1)?.data, '[DONE]')
 })

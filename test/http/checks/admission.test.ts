@@ -12,10 +12,10 @@ const chat = '/api/external/v1/chat/completions'
 const still = async (t: Test) => {
   const clock = movableClock()
   const { now } = clock
-  const begun = Math.ceil(now().getTime() / 1000) * 1000
+  const start = Math.ceil(now().getTime() / 1000) * 1000
   let ahead = 0
   let stepped = 0
-  const wall = () => begun + ahead + stepped
+  const wall = () => start + ahead + stepped
   const frozen = { ...clock, now: () => new Date(wall()), monotonic: () => ahead }
   const server = await startApp(t, {}, { clock: frozen })
   return {
@@ -160,7 +160,7 @@ t.test('rate limit 4: stock SDKs get the nested variant on /v1', async (t) => {
 
 t.test('the smaller of the limits of key and plan', async (t) => {
   const { platform } = await startApp(t)
-  for (const [plan, asked, limit] of [
+  for (const [plan, keyLimit, limit] of [
     ['basic_monthly', 1_000, '60'],
     ['basic_monthly', 59, '59'],
     ['pro_monthly', 1_000, '300'],
@@ -168,7 +168,7 @@ t.test('the smaller of the limits of key and plan', async (t) => {
     [null, 1_000, '1000'],
   ] as const) {
     const organization = await platform.organization({ plan })
-    const key = await organization.key({ rate_limit_minute: asked })
+    const key = await organization.key({ rate_limit_minute: keyLimit })
     const { headers } = await key.sessions()
     t.equal(headers.get('x-ratelimit-limit-minute'), limit)
   }
@@ -177,13 +177,13 @@ t.test('the smaller of the limits of key and plan', async (t) => {
 t.test('rate limit 1: keys are limited apart from each other', async (t) => {
   const { platform } = await startApp(t)
   const organization = await platform.organization()
-  const [one, other] = [
+  const [first, second] = [
     await organization.key({ rate_limit_minute: 1 }),
     await organization.key({ rate_limit_minute: 1 }),
   ]
-  t.equal((await one.sessions()).status, 200)
-  t.equal((await one.sessions()).status, 429)
-  t.equal((await other.sessions()).status, 200)
+  t.equal((await first.sessions()).status, 200)
+  t.equal((await first.sessions()).status, 429)
+  t.equal((await second.sessions()).status, 200)
 })
 
 /** A request that has passed the limits and whose body does not come to its end. */
@@ -202,10 +202,10 @@ const unfinished = async (url: string, key: string) => {
 t.test('how many at once is the plan’s, of a user in an organization', async (t) => {
   const { url, platform } = await startApp(t)
   const organization = await platform.organization({ plan: 'basic_monthly' })
-  const [one, other] = [await organization.key(), await organization.key()]
+  const [holder, colleague] = [await organization.key(), await organization.key()]
   const stranger = await (await platform.organization({ plan: 'basic_monthly' })).key()
-  const sockets = await Promise.all(Array.from({ length: 5 }, () => unfinished(url, one.key)))
-  const refused = await other.sessions()
+  const sockets = await Promise.all(Array.from({ length: 5 }, () => unfinished(url, holder.key)))
+  const refused = await colleague.sessions()
   t.match(refused, {
     status: 429,
     code: 'rate_limit_exceeded',
@@ -217,7 +217,7 @@ t.test('how many at once is the plan’s, of a user in an organization', async (
   const [first] = sockets
   first?.destroy()
   let status = 429
-  for (let n = 0; n < 50 && status === 429; n++) status = (await other.sessions()).status
+  for (let n = 0; n < 50 && status === 429; n++) status = (await colleague.sessions()).status
   t.equal(status, 200, 'one that ends makes room')
   for (const socket of sockets) socket.destroy()
 })
@@ -225,16 +225,16 @@ t.test('how many at once is the plan’s, of a user in an organization', async (
 t.test('without a plan, as many at once as the smallest plan allows', async (t) => {
   const { url, platform } = await startApp(t)
   const organization = await platform.organization({ plan: null })
-  const [one, other] = [await organization.key(), await organization.key()]
-  const sockets = await Promise.all(Array.from({ length: 5 }, () => unfinished(url, one.key)))
-  t.match(await other.sessions(), { status: 429, body: { limit: 5, window: 'concurrent' } })
+  const [first, second] = [await organization.key(), await organization.key()]
+  const sockets = await Promise.all(Array.from({ length: 5 }, () => unfinished(url, first.key)))
+  t.match(await second.sessions(), { status: 429, body: { limit: 5, window: 'concurrent' } })
   const closed = sockets.map((socket) => {
     socket.destroy()
     return once(socket, 'close')
   })
   await Promise.all(closed)
   let status = 429
-  for (let n = 0; n < 50 && status === 429; n++) status = (await other.sessions()).status
+  for (let n = 0; n < 50 && status === 429; n++) status = (await second.sessions()).status
   t.equal(status, 200)
 })
 

@@ -163,9 +163,9 @@ t.test('who goes away, or is too slow, gives up the place', async (t) => {
     socket.write(`${head}Content-Length: 2000000\r\n\r\nsome`)
     return socket
   }
-  const [gone, late] = [await slow('a'), await slow('b')]
+  const [early, late] = [await slow('a'), await slow('b')]
   const waiting = post('a')
-  gone.destroy()
+  early.destroy()
   await until(1)
   t.equal(held[0]?.org, 'a')
   await once(late, 'close')

@@ -23,7 +23,7 @@ const opened = async (url: string) => {
   return socket
 }
 
-const asking = (path: string, times: number): string =>
+const requestsFor = (path: string, times: number): string =>
   `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(times)
 
 /** Reads so many answers with a body of a known size. */
@@ -55,7 +55,7 @@ const counting = async (
         bound(request, response, handle)
       }),
   })
-  const ends: (() => void)[] = []
+  const releases: (() => void)[] = []
   /** Paths of the requests that have begun. */
   const order: string[] = []
   let open = 0
@@ -65,7 +65,7 @@ const counting = async (
     done()
   })
   http.get('/held', (_request, reply) => {
-    ends.push(() => reply.send('held'))
+    releases.push(() => reply.send('held'))
   })
   http.get('/frames', (_request, reply) => {
     async function* endless() {
@@ -88,7 +88,7 @@ const counting = async (
   /** As a file that is opened before it is sent. */
   http.get('/late', (_request, reply) => {
     open++
-    ends.push(() => {
+    releases.push(() => {
       const stream = new Readable({ read: () => stream.push('more') })
       stream.once('close', () => open--)
       reply.send(stream)
@@ -103,7 +103,7 @@ const counting = async (
     )
   return {
     url,
-    ends,
+    releases,
     begun: () => order.length,
     order: () => order,
     open: () => open,
@@ -135,24 +135,24 @@ t.test('a connection has 32 requests in flight, and all are answered in the end'
   const server = await counting(t)
   const socket = await opened(server.url)
   const count = 10_000
-  socket.write(asking('/held', count))
+  socket.write(requestsFor('/held', count))
   await eventually(async () => server.begun() >= 32)
   // Another connection is not concerned, and its answer shows that the first was read meanwhile.
   const other = await opened(server.url)
-  other.write(asking('/large', 1))
+  other.write(requestsFor('/large', 1))
   t.equal(await answersIn(other, 1), 1)
   t.equal(server.begun(), 32 + 1)
   const seen = answersIn(socket, count)
-  const ended = new Promise<void>((resolve) => {
+  const drain = new Promise<void>((resolve) => {
     const end = () => {
-      for (const one of server.ends.splice(0)) one()
-      if (server.begun() < count || server.ends.length > 0) setImmediate(end)
+      for (const release of server.releases.splice(0)) release()
+      if (server.begun() < count || server.releases.length > 0) setImmediate(end)
       else resolve()
     }
     end()
   })
   t.equal(await seen, count)
-  await ended
+  await drain
 })
 
 /** The most by which a count grows in one turn of the event loop, until it is asked for. */
@@ -195,7 +195,7 @@ t.test('what waits begins in many turns of the event loop, not in one', async (t
   const socket = await opened(server.url)
   const count = 3_000
   const most = mostInATurn(server.begun)
-  socket.write(asking('/quick', count))
+  socket.write(requestsFor('/quick', count))
   t.equal(await answersIn(socket, count), count)
   t.ok(most() <= 4 * 32, `${most()} requests began in one turn`)
   socket.destroy()
@@ -207,7 +207,7 @@ t.test(
     const server = await counting(t)
     const sockets = await openedMany(server, 200)
     const most = mostInATurn(server.begun)
-    for (const socket of sockets) socket.write(asking('/quick', 60))
+    for (const socket of sockets) socket.write(requestsFor('/quick', 60))
     await Promise.all(sockets.map((socket) => answersIn(socket, 60)))
     t.equal(server.begun(), 200 * 60)
     t.ok(most() <= 200 + 2 * 8, `${most()} requests began in one turn`)
@@ -219,13 +219,13 @@ t.test('connections take turns: one request waits for one of each other connecti
   const server = await counting(t)
   const [other, ...sockets] = await openedMany(server, 101)
   if (!other) throw new Error('no connection')
-  for (const socket of sockets) socket.write(asking('/quick', 40))
-  other.write(asking('/large', 1))
-  const answered = answersIn(other, 1)
+  for (const socket of sockets) socket.write(requestsFor('/quick', 40))
+  other.write(requestsFor('/large', 1))
+  const answers = answersIn(other, 1)
   await eventually(async () => server.order().includes('/large'))
   const before = server.order().indexOf('/large')
   t.ok(before <= 2 * 100 + 2 * 8, `${before} requests began before`)
-  t.equal(await answered, 1)
+  t.equal(await answers, 1)
   for (const socket of [...sockets, other]) socket.destroy()
 })
 
@@ -237,7 +237,7 @@ t.test('64 requests of a connection wait, and all of one read on four in a secon
     const before = server.accepted()
     const socket = await opened(server.url)
     socket.on('error', () => undefined)
-    socket.write(asking('/quick', count))
+    socket.write(requestsFor('/quick', count))
     await eventually(async () => server.accepted() > before)
     return socket
   }
@@ -257,7 +257,7 @@ t.test('answers that are not read: no request begins beyond 4 MB', async (t) => 
   const server = await counting(t, { inFlight: 2, unsent: 4 * mebibyte })
   const socket = await opened(server.url)
   socket.pause()
-  socket.write(asking('/large', 500))
+  socket.write(requestsFor('/large', 500))
   let before = -1
   await eventually(async () => {
     const same = server.begun() === before && before > 0
@@ -268,10 +268,10 @@ t.test('answers that are not read: no request begins beyond 4 MB', async (t) => 
   t.equal(await answersIn(socket, 500), 500)
 })
 
-t.test('what waits behind another answer is closed with its connection', async (t) => {
+t.test('requests that wait behind another answer are closed with their connection', async (t) => {
   const server = await counting(t)
   const socket = await opened(server.url)
-  socket.write(asking('/stream', 100))
+  socket.write(requestsFor('/stream', 100))
   await eventually(async () => server.open() === 32)
   socket.destroy()
   await eventually(async () => server.open() === 0)
@@ -283,7 +283,7 @@ t.test('requests of a connection that closes are aborted without stacks', async 
   const limit = Error.stackTraceLimit
   const socket = await opened(server.url)
   socket.on('error', () => undefined)
-  socket.write(asking('/held', 1_000))
+  socket.write(requestsFor('/held', 1_000))
   await eventually(async () => server.aborted().length > 0)
   t.strictSame([...new Set(server.aborted())], ['Error: aborted'])
   t.equal(Error.stackTraceLimit, limit)
@@ -298,11 +298,11 @@ t.test('all connections share a budget of requests that wait: the newest are clo
   for (let n = 0; n < count; n++) {
     const socket = await opened(server.url)
     socket.on('error', () => undefined)
-    socket.write(asking('/held', each))
+    socket.write(requestsFor('/held', each))
     await eventually(async () => server.accepted() > n)
   }
   const other = await opened(server.url)
-  other.write(asking('/quick', 1))
+  other.write(requestsFor('/quick', 1))
   t.equal(await answersIn(other, 1), 1, 'a client that does not pipeline is answered')
   await eventually(async () => (await server.connected()) <= 4)
   t.ok(buffers.dropped() >= count - 4, `${buffers.dropped()} connections were closed`)
@@ -319,7 +319,7 @@ t.test('all connections share a budget of answers that are not read', async (t) 
     const socket = await opened(server.url)
     socket.on('error', () => undefined)
     socket.pause()
-    socket.write(asking('/large', 20))
+    socket.write(requestsFor('/large', 20))
   }
   await eventually(async () => {
     await look(1)
@@ -327,7 +327,7 @@ t.test('all connections share a budget of answers that are not read', async (t) 
   })
   t.ok(buffers.held() <= most, `${buffers.held()} bytes`)
   const other = await opened(server.url)
-  other.write(asking('/large', 1))
+  other.write(requestsFor('/large', 1))
   t.equal(await answersIn(other, 1), 1, 'a client that reads is answered')
 })
 
@@ -338,7 +338,7 @@ for (const path of ['/large', '/stream', '/frames'])
     const socket = await opened(server.url)
     socket.on('error', () => undefined)
     socket.pause()
-    socket.write(asking(path, 40))
+    socket.write(requestsFor(path, 40))
     await eventually(async () => {
       await look(1)
       return server.begun() > 0
@@ -363,10 +363,10 @@ t.test('a connection with nothing to read stays open', async (t) => {
   const { ticks, look } = looks()
   const server = await counting(t, undefined, { ticks })
   const socket = await opened(server.url)
-  socket.write(asking('/held', 1))
+  socket.write(requestsFor('/held', 1))
   await eventually(async () => server.begun() === 1)
   await look(200)
-  for (const end of server.ends) end()
+  for (const end of server.releases) end()
   t.equal(await answersIn(socket, 1), 1)
 })
 
@@ -399,11 +399,11 @@ t.test(
   async (t) => {
     const server = await counting(t)
     const socket = await opened(server.url)
-    socket.write(asking('/late', 3))
-    await eventually(async () => server.ends.length === 3)
+    socket.write(requestsFor('/late', 3))
+    await eventually(async () => server.releases.length === 3)
     socket.destroy()
     await eventually(async () => (await server.connected()) === 0)
-    for (const end of server.ends) end()
+    for (const end of server.releases) end()
     await eventually(async () => server.open() === 0)
     t.equal(server.open(), 0)
   },
@@ -427,7 +427,7 @@ t.test('without a key: openapi.json and /docs by the thousand', async (t) => {
   ]) {
     const socket = await opened(url)
     socket.pause()
-    socket.write(asking(path, 1_300))
+    socket.write(requestsFor(path, 1_300))
     sockets.push(socket)
   }
   t.match(await raw(url)('/api/health'), { status: 200 })

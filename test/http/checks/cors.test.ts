@@ -57,7 +57,7 @@ t.test('an answer to an allowed origin says so, whether it is good or bad', asyn
   const good = { ...headers, 'x-api-key': key.key }
   const stream = JSON.stringify({ messages: user('Hi'), stream: true })
   const { 'content-type': _, ...plain } = good
-  for (const [asked, status] of [
+  for (const [response, status] of [
     [ask(chat, { method: 'POST', headers: good, body }), 200],
     [ask(chat, { method: 'POST', headers: good, body: stream }), 200],
     [ask(chat, { method: 'POST', headers, body }), 401],
@@ -65,7 +65,7 @@ t.test('an answer to an allowed origin says so, whether it is good or bad', asyn
     [ask('/api/external/none', { headers: plain }), 404],
     [ask(chat, { headers: plain }), 405],
   ] as const) {
-    const answer = await asked
+    const answer = await response
     t.equal(answer.status, status)
     t.equal(answer.headers['access-control-allow-origin'], page)
     t.match(answer.headers.vary, /origin/i)

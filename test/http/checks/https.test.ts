@@ -16,7 +16,7 @@ const passing = (t: Test, env: Record<string, string>) => {
   const { TRUST_PROXY, REQUIRE_HTTPS } = configFrom(env)
   const http = Fastify({ trustProxy: TRUST_PROXY })
   http.addHook('onRequest', requireHttps(REQUIRE_HTTPS))
-  http.setErrorHandler((error, asked, reply) => replyWith(asked, reply, error))
+  http.setErrorHandler((error, incoming, reply) => replyWith(incoming, reply, error))
   http.get('/', async () => 'fine')
   t.teardown(() => http.close())
   return async (peer: Peer) => {
@@ -111,7 +111,7 @@ t.test('the server ends TLS itself', async (t) => {
   t.ok(tls)
   const { url } = await startApp(t, env)
   t.match(url, /^https:/)
-  const asked = (path: string) =>
+  const get = (path: string) =>
     new Promise<{ status: number | undefined; body: unknown }>((resolve, reject) => {
       request(new URL(path, url), { ca: tls?.cert ?? '', agent: false }, (reply) => {
         json(reply).then((body) => resolve({ status: reply.statusCode, body }), reject)
@@ -119,6 +119,6 @@ t.test('the server ends TLS itself', async (t) => {
         .on('error', reject)
         .end()
     })
-  t.match(await asked('/api/health'), { status: 200, body: { status: 'ok' } })
-  t.match(await asked('/api/external/sessions'), { status: 401 }, 'secure enough to be asked who')
+  t.match(await get('/api/health'), { status: 200, body: { status: 'ok' } })
+  t.match(await get('/api/external/sessions'), { status: 401 }, 'secure enough to be asked who')
 })

@@ -15,8 +15,8 @@ import { call } from '../../support/recorded.ts'
 
 const access = { keyId: 'key-1', organizationId: 'org-1' } as Access
 
-/** Answers of sessions that are kept; during a request, what is to happen happens. */
-const keeping = async (t: Test, during: (session: string) => Promise<void>) => {
+/** A server that stores answers of sessions; `during` runs while it handles a request. */
+const storedAnswers = async (t: Test, during: (session: string) => Promise<void>) => {
   const log = await openLog({ path: join(t.testdir(), 'log') })
   const keys = embeddedKeyStore(log)
   const wrap = wrapOf(Buffer.alloc(32, 1))
@@ -58,7 +58,7 @@ const keeping = async (t: Test, during: (session: string) => Promise<void>) => {
 
 t.test('an answer whose session is erased before it can be kept frees its key', async (t) => {
   const erased = new Set<string>()
-  const { ask, vault } = await keeping(t, async (session) => {
+  const { ask, vault } = await storedAnswers(t, async (session) => {
     if (!erased.has(session)) await vault.seal(sessionKey('org-1', session), 'a text')
     await vault.destroy(sessionKey('org-1', session))
     erased.add(session)
@@ -68,7 +68,7 @@ t.test('an answer whose session is erased before it can be kept frees its key', 
 })
 
 t.test('an answer that cannot be kept frees its key', async (t) => {
-  const { ask, answers } = await keeping(t, async () => undefined)
+  const { ask, answers } = await storedAnswers(t, async () => undefined)
   const { complete } = answers
   answers.complete = async () => {
     throw new Error('the disk is full')
@@ -82,7 +82,7 @@ t.test('an answer that cannot be kept frees its key', async (t) => {
 t.test(
   'a claim of a dead node is answered with Idempotency-Replayed, a first one not',
   async (t) => {
-    const { ask, answers, replayed } = await keeping(t, async () => undefined)
+    const { ask, answers, replayed } = await storedAnswers(t, async () => undefined)
     t.match(await ask('one'), { status: 200 })
     t.equal(replayed(), undefined)
     answers.claim = async () => ({ state: 'claimed', takenOver: true })
@@ -92,7 +92,7 @@ t.test(
 )
 
 t.test('a repeated request looks for the first answer every 50 ms, not all the time', async (t) => {
-  const { ask, answers } = await keeping(t, async () => undefined)
+  const { ask, answers } = await storedAnswers(t, async () => undefined)
   let state: Claim['state'] = 'running'
   let looks = 0
   answers.claim = async (): Promise<Claim> => {
@@ -113,7 +113,7 @@ for (const [accepted, title, key] of [
   [false, 'with a space', 'a b'],
 ] as const)
   t.test(`a key ${title} is ${accepted ? 'accepted' : 'refused: invalid_input'}`, async (t) => {
-    const { ask } = await keeping(t, async () => undefined)
+    const { ask } = await storedAnswers(t, async () => undefined)
     const { status, body } = await ask('one', key)
     if (accepted) t.match({ status, body }, { status: 200, body: { runs: 1 } })
     else t.match(body, { code: 'invalid_input' })

@@ -43,11 +43,11 @@ t.test('while the first still runs: it waits', async (t) => {
   const first = key.chat({ messages }, again)
   await provider.received(1)
   const more = [key.chat({ messages }, again), key.chat({ messages }, again)]
-  const gone = new AbortController()
-  const leaving = key.chat({ messages }, { ...again, signal: gone.signal })
+  const abort = new AbortController()
+  const leaving = key.chat({ messages }, { ...again, signal: abort.signal })
   const other = await key.chat({ messages: user('Other') }, again)
   t.equal(other.code, 'idempotency_key_reused')
-  gone.abort()
+  abort.abort()
   await leaving.catch(() => undefined)
   await key.sessions()
   t.equal(provider.requests.length, 1)
@@ -165,9 +165,9 @@ t.test('the platform key repeats its requests too', async (t) => {
   const server = await startApp(t)
   const admin = server.as(superAdminKey)
   const again = keyed()
-  const asked = { name: 'One', owner: { email: 'one@example.com', name: 'Ona' } }
-  const first = await admin.ask('POST', '/api/admin/organizations', asked, again)
-  const second = await admin.ask('POST', '/api/admin/organizations', asked, again)
+  const organization = { name: 'One', owner: { email: 'one@example.com', name: 'Ona' } }
+  const first = await admin.ask('POST', '/api/admin/organizations', organization, again)
+  const second = await admin.ask('POST', '/api/admin/organizations', organization, again)
   t.match([first.status, second.status], [201, 201])
   t.strictSame(second.body, first.body)
   t.equal(second.headers.get('idempotency-replayed'), 'true')
@@ -210,9 +210,9 @@ t.test('a cancelled turn is not kept: the same message runs again', async (t) =>
       t.equal(second.headers.get(replayed), null)
       t.equal(second.body.choices[0].message.content, 'Better now.')
     }
-    const asked = provider.requests.at(-1)?.body.messages
-    t.equal(asked?.at(-1)?.content, 'Hi', 'the message is the last that the model sees')
-    t.notOk(JSON.stringify(asked).includes('one '), 'which the cancelled answer is kept from')
+    const prompt = provider.requests.at(-1)?.body.messages
+    t.equal(prompt?.at(-1)?.content, 'Hi', 'the message is the last that the model sees')
+    t.notOk(JSON.stringify(prompt).includes('one '), 'which the cancelled answer is kept from')
     t.equal(provider.requests.length, count + 1)
     const third = stream ? await key.stream(body, again) : await key.chat(body, again)
     t.equal(third.headers.get(replayed), 'true')
@@ -230,7 +230,7 @@ t.test('a request that waited for a turn is cancelled with it', async (t) => {
   const second = key.chat(body, again)
   await key.sessions()
   await key.cancel('waiting')
-  for (const one of [first, second]) t.match(await one, { status: 409, code: 'turn_cancelled' })
+  for (const reply of [first, second]) t.match(await reply, { status: 409, code: 'turn_cancelled' })
   t.equal(provider.requests.length, 1)
 })
 
@@ -246,7 +246,7 @@ t.test('a response that is cancelled is not kept either', async (t) => {
   await key.cancel(session.session_id)
   t.match(await first, { status: 200, body: { status: 'cancelled' } })
   t.match(await ask(), { status: 200, body: { status: 'completed' } })
-  const kept = await ask()
-  t.equal(kept.headers.get('idempotency-replayed'), 'true')
+  const replay = await ask()
+  t.equal(replay.headers.get('idempotency-replayed'), 'true')
   t.equal(provider.requests.length, 2)
 })

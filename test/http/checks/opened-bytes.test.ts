@@ -41,11 +41,11 @@ t.test('texts that compress: pages and parts are bounded by what is opened', asy
   })
 
   t.test('a state: next_after comes earlier', async (t) => {
-    const asked = `${at}/audit/state?view=messages&limit=500`
+    const path = `${at}/audit/state?view=messages&limit=500`
     let seen = 0
     let after: string | null = ''
     while (after !== null) {
-      const { body, text } = await ask(`${asked}&after=${after}`, { headers })
+      const { body, text } = await ask(`${path}&after=${after}`, { headers })
       t.ok(text.length < most, `${text.length} bytes`)
       seen += body.documents.length
       after = body.next_after
@@ -65,8 +65,8 @@ t.test('texts that compress: pages and parts are bounded by what is opened', asy
       size = body.page_size
       more = body.has_next
     }
-    const asked = texts.filter((_, n) => n % 2 === 0).flatMap((text) => [text, 'Well.'])
-    t.strictSame(seen, asked)
+    const expected = texts.filter((_, n) => n % 2 === 0).flatMap((text) => [text, 'Well.'])
+    t.strictSame(seen, expected)
   })
 
   t.test('lines have everything', async (t) => {

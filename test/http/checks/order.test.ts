@@ -6,12 +6,12 @@ const chat = '/api/external/v1/chat/completions'
 const unknownId = '0198c0de-0000-7000-8000-000000000001'
 const invoke = ['orchestrator:invoke']
 
-/** docs/contract/requests.md#order-of-checks: of everything that is wrong with a request, the first is told. */
+/** docs/contract/requests.md#order-of-checks: only the first fault of a request is reported. */
 t.test('each check comes before the next', async (t) => {
   const { url, platform } = await startApp(t, { TRUST_PROXY: 'on' })
   const ask = raw(url)
-  const { ask: admin, ...made } = platform
-  const poor = await made.organization({ plan: null, credits: 0 })
+  const { ask: admin, ...setup } = platform
+  const poor = await setup.organization({ plan: null, credits: 0 })
   const spent = await poor.key({ rate_limit_minute: 1 })
   await spent.sessions()
   const reader = await poor.key({ scopes: ['sessions:read'] })
@@ -159,12 +159,12 @@ t.test('an organization key acts in its own organization only', async (t) => {
   const own = await platform.organization()
   const other = await platform.organization()
   const { key } = await own.key()
-  const asking = (id: string) =>
+  const listSessions = (id: string) =>
     raw(url)('/api/external/sessions', { headers: { 'x-api-key': key, 'x-organization-id': id } })
-  t.match(await asking(own.organizationId), { status: 200 })
-  t.match(await asking(''), { status: 200 })
+  t.match(await listSessions(own.organizationId), { status: 200 })
+  t.match(await listSessions(''), { status: 200 })
   for (const id of [other.organizationId, 'nothing', 'x'.repeat(5_000), '__proto__'])
-    t.match(await asking(id), {
+    t.match(await listSessions(id), {
       status: 403,
       headers: { 'x-error-code': 'organization_access_denied' },
       body: { detail: String },
@@ -176,12 +176,12 @@ t.test('a user key acts where it says, else where its user is', async (t) => {
   const own = await platform.organization()
   const other = await platform.organization()
   const { key } = await own.key({ type: 'user' })
-  const asking = (headers: Record<string, string>) =>
+  const listSessions = (headers: Record<string, string>) =>
     raw(url)('/api/external/sessions', { headers: { 'x-api-key': key, ...headers } })
-  t.match(await asking({}), { status: 200 })
-  t.match(await asking({ 'x-organization-id': own.organizationId }), { status: 200 })
+  t.match(await listSessions({}), { status: 200 })
+  t.match(await listSessions({ 'x-organization-id': own.organizationId }), { status: 200 })
   for (const id of [other.organizationId, unknownId, '__proto__', 'x'.repeat(5_000)])
-    t.match(await asking({ 'x-organization-id': id }), {
+    t.match(await listSessions({ 'x-organization-id': id }), {
       status: 403,
       headers: { 'x-error-code': 'organization_access_denied' },
     })

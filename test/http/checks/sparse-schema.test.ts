@@ -32,10 +32,10 @@ t.test(
     fc.assert(
       fc.property(fc.oneof({ weight: 9, arbitrary: body }, anything), (value) => {
         const sparse = schemaFor(value).safeParse(value)
-        const whole = chatBody.safeParse(value)
-        t.equal(sparse.success, whole.success)
-        t.strictSame(json(sparse.data), json(whole.data))
-        t.strictSame(sparse.error?.issues, whole.error?.issues)
+        const full = chatBody.safeParse(value)
+        t.equal(sparse.success, full.success)
+        t.strictSame(json(sparse.data), json(full.data))
+        t.strictSame(sparse.error?.issues, full.error?.issues)
       }),
       { numRuns: 500 },
     )

@@ -339,10 +339,10 @@ t.test('what is not HTTP', async (t) => {
     [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
     [`GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, 'headers_too_large'],
   ] as const) {
-    const said = await spoken(bytes)
-    t.match(said, new RegExp(`^HTTP/1.1 ${status} `), `${code}: ${said.slice(0, 200)}`)
-    t.match(said, `"code":"${code}"`)
-    t.match(said, /^x-request-id: ./im)
+    const reply = await spoken(bytes)
+    t.match(reply, new RegExp(`^HTTP/1.1 ${status} `), `${code}: ${reply.slice(0, 200)}`)
+    t.match(reply, `"code":"${code}"`)
+    t.match(reply, /^x-request-id: ./im)
   }
 })
 
@@ -363,15 +363,15 @@ t.test('whatever the body is, it is answered in a documented shape', async (t) =
         { requiredKeys: [] },
       )
       .map((value) =>
-        JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? Number(one) : one)),
+        JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? Number(item) : item)),
       ),
   )
   await fc.assert(
     fc.asyncProperty(body, async (sent) => {
-      const { status, headers, body: said, text } = await post(sent)
+      const { status, headers, body: answer, text } = await post(sent)
       if (status === 200) return true
       if (status >= 500 || /node_modules|\bat .+:\d+:\d+/.test(text)) return false
-      const { code = said.error, message = said.message } = said.error
+      const { code = answer.error, message = answer.message } = answer.error
       return code === headers['x-error-code'] && typeof message === 'string'
     }),
     { numRuns: 60 },

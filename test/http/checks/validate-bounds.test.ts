@@ -39,17 +39,17 @@ t.test(
   'a body with more values than its route takes is refused before it is checked',
   async (t) => {
     const { admin, post } = await scene(t)
-    const said = (content: unknown) => [{ role: 'user', content }]
+    const messagesWith = (content: unknown) => [{ role: 'user', content }]
     const text = { type: 'text', text: 'x' }
     const cases: [string, object][] = [
       [`${admin}/agents`, { name: 'A', ...numbered(20_000) }],
       [`${admin}/agents`, { name: 'A', mcp_servers: [{ tools: numbered(2_000) }] }],
       [`${admin}/api-keys`, { name: 'A', scopes: zeros(2_000) }],
       [chat, { messages: zeros(50_000) }],
-      [chat, { messages: said(zeros(2_000)) }],
-      [chat, { messages: said(Array(667).fill(text)) }],
+      [chat, { messages: messagesWith(zeros(2_000)) }],
+      [chat, { messages: messagesWith(Array(667).fill(text)) }],
       [chat, { messages: [{ role: 'system', content: zeros(2_000) }] }],
-      [chat, { messages: said('x'), tools: zeros(20_000) }],
+      [chat, { messages: messagesWith('x'), tools: zeros(20_000) }],
       [responses, { input: zeros(50_000) }],
       [responses, { input: [{ role: 'user', content: zeros(2_000) }] }],
       [responses, { input: 'x', metadata: numbered(100) }],

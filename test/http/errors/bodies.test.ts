@@ -7,7 +7,7 @@ import { connect } from '../../support/socket.ts'
 const messages = user('Hi')
 
 /** A body as it is on the wire, with names for what differs from run to run. */
-const written = (body: unknown, names: Readonly<Record<string, string>>): string =>
+const wireText = (body: unknown, names: Readonly<Record<string, string>>): string =>
   Object.entries(names)
     .reduce((text, [id, name]) => text.replaceAll(id, name), JSON.stringify(body))
     .replace(/"reset_at":\d+/, '"reset_at":0')
@@ -29,19 +29,19 @@ t.test('the bodies of refusals that say more than their words, byte for byte', a
   t.test('API keys', async (t) => {
     const few = await only('sessions:read', 'content:read')
     t.equal(
-      written((await few.chat({ messages })).body, {}),
+      wireText((await few.chat({ messages })).body, {}),
       '{"error":"insufficient_scopes","message":"The API key lacks: orchestrator:invoke","required_scopes":["orchestrator:invoke"],"missing_scopes":["orchestrator:invoke"],"available_scopes":["sessions:read","content:read"]}',
     )
     const user_id = await organization.member()
     const own = await organization.key({ type: 'user', user_id })
     const more = { name: 'More', scopes: ['users:provision', 'sessions:read', 'rag:delete'] }
     t.equal(
-      written((await own.ask('POST', '/api/me/api-keys', more)).body, {}),
+      wireText((await own.ask('POST', '/api/me/api-keys', more)).body, {}),
       '{"error":{"message":"The caller may not give a key this scope","type":"permission_error","code":"scope_not_allowed"},"scopes":["users:provision","rag:delete"]}',
     )
     const past = { name: 'Late', expires_at: '2020-01-01T00:00:00.000Z' }
     t.equal(
-      written((await manager.ask('POST', `${admin}/api-keys`, past)).body, {}),
+      wireText((await manager.ask('POST', `${admin}/api-keys`, past)).body, {}),
       '{"error":{"message":"expires_at is in the past","type":"invalid_request_error","code":"invalid_input","param":"expires_at"}}',
     )
   })
@@ -50,11 +50,11 @@ t.test('the bodies of refusals that say more than their words, byte for byte', a
     const slow = await organization.key({ rate_limit_minute: 1 })
     await slow.sessions()
     t.equal(
-      written((await slow.sessions()).body, {}),
+      wireText((await slow.sessions()).body, {}),
       '{"error":"rate_limit_exceeded","message":"Rate limit exceeded: 1 requests per minute","limit":1,"window":"minute","reset_at":0,"retry_after":1}',
     )
     t.equal(
-      written((await slow.chat({ messages })).body, {}),
+      wireText((await slow.chat({ messages })).body, {}),
       '{"error":{"message":"Rate limit exceeded: 1 requests per minute","type":"rate_limit_error","code":"rate_limit_exceeded","limit":1,"window":"minute","reset_at":0,"retry_after":1}}',
     )
     const nested = { error: { code: 'rate_limit_exceeded', limit: 1, window: 'minute' } }
@@ -65,7 +65,7 @@ t.test('the bodies of refusals that say more than their words, byte for byte', a
     socket.send({ type: 'message', content: 'Hi' })
     const refused = (await socket.until('error')).at(-1)
     t.equal(
-      written(refused, {}),
+      wireText(refused, {}),
       '{"type":"error","error":{"message":"Rate limit exceeded: 1 requests per minute","type":"rate_limit_error","code":"rate_limit_exceeded","limit":1,"window":"minute","reset_at":0,"retry_after":1}}',
     )
     socket.close()
@@ -89,7 +89,7 @@ t.test('the bodies of refusals that say more than their words, byte for byte', a
     ] as const) {
       socket.send(frame)
       const refused = (await socket.until('error')).at(-1)
-      t.equal(written(refused, {}).replace(/(?<=Supported: )[^"]+/, 'TYPES'), body)
+      t.equal(wireText(refused, {}).replace(/(?<=Supported: )[^"]+/, 'TYPES'), body)
     }
     socket.close()
   })
@@ -98,13 +98,13 @@ t.test('the bodies of refusals that say more than their words, byte for byte', a
     const poor = await server.platform.organization({ credits: 0 })
     const debt = { amount: -1.5, reason: 'debt' }
     await server.platform.ask('POST', `/users/${poor.ownerId}/credits`, debt)
-    const one = await poor.key()
+    const poorKey = await poor.key()
     const credits =
       '{"error":{"message":"Not enough credits","type":"insufficient_credits","code":"insufficient_credits"},"credit_balance":-1.5,"effective_balance":-1.5,"can_use_api":false}'
-    t.equal(written((await one.chat({ messages })).body, {}), credits)
+    t.equal(wireText((await poorKey.chat({ messages })).body, {}), credits)
     await server.platform.ask('PUT', `/users/${poor.ownerId}/subscription`, { plan: null })
     t.equal(
-      written((await one.ask('POST', api('/v1/warmup'))).body, {}),
+      wireText((await poorKey.ask('POST', api('/v1/warmup'))).body, {}),
       '{"error":{"message":"An active Basic or Pro subscription is required","type":"subscription_required","code":"no_subscription"},"has_subscription":false,"required_plans":["basic_monthly","pro_monthly"]}',
     )
   })
@@ -113,20 +113,20 @@ t.test('the bodies of refusals that say more than their words, byte for byte', a
     const id = await rag.datastore('Terms')
     const names = { [id]: 'DATASTORE' }
     t.equal(
-      written((await rag.ask('POST', '/datastores', { display_name: 'terms' })).body, names),
+      wireText((await rag.ask('POST', '/datastores', { display_name: 'terms' })).body, names),
       '{"detail":{"error":{"message":"A DataStore with the display name \'terms\' already exists","type":"conflict_error","code":"datastore_exists","existing_datastore_id":"DATASTORE"}}}',
     )
     const reader = await organization.agent({ name: 'Reader', datastore_ids: [id] })
     t.equal(
-      written((await rag.ask('DELETE', `/datastores/${id}`)).body, { [reader]: 'AGENT' }),
+      wireText((await rag.ask('DELETE', `/datastores/${id}`)).body, { [reader]: 'AGENT' }),
       '{"detail":{"error":{"message":"The DataStore is in use by: Reader","type":"conflict_error","code":"datastore_in_use","agents":[{"agent_id":"AGENT","name":"Reader"}]}}}',
     )
     t.equal(
-      written((await rag.upload(id, { ...encoded('a.txt', 'a'), content: '!' })).body, names),
+      wireText((await rag.upload(id, { ...encoded('a.txt', 'a'), content: '!' })).body, names),
       '{"detail":{"error":{"message":"a.txt: the content is not valid base64","type":"validation_error","code":"invalid_base64","filename":"a.txt"}}}',
     )
     t.equal(
-      written((await rag.ask('POST', '/datastores', { display_name: 5 })).body, names),
+      wireText((await rag.ask('POST', '/datastores', { display_name: 5 })).body, names),
       '{"detail":[{"loc":["body","display_name"],"msg":"Invalid input: expected string, received number","type":"invalid_type"}]}',
     )
   })
@@ -137,20 +137,20 @@ t.test('the bodies of refusals that say more than their words, byte for byte', a
     const names = { [below]: 'BELOW', [above]: 'ABOVE' }
     const change = (id: string, body: object) => manager.ask('PATCH', `${admin}/agents/${id}`, body)
     t.equal(
-      written((await manager.ask('DELETE', `${admin}/agents/${below}`)).body, names),
+      wireText((await manager.ask('DELETE', `${admin}/agents/${below}`)).body, names),
       '{"error":{"message":"The agent is run by: Above","type":"conflict_error","code":"agent_in_use"},"agents":[{"agent_id":"ABOVE","name":"Above"}]}',
     )
     t.equal(
-      written((await change(above, { sub_agents: [below, 'none'] })).body, names),
+      wireText((await change(above, { sub_agents: [below, 'none'] })).body, names),
       '{"error":{"message":"The organization has no agent none","type":"invalid_request_error","code":"unknown_sub_agent","param":"sub_agents.1"}}',
     )
     t.equal(
-      written((await change(below, { sub_agents: [above] })).body, names),
+      wireText((await change(below, { sub_agents: [above] })).body, names),
       '{"error":{"message":"An agent cannot run itself: Below → Above → Below","type":"invalid_request_error","code":"agent_cycle","param":"sub_agents"}}',
     )
     const tool = { type: 'api_call', name: 'a', description: '', method: 'GET', url: 'ftp://a' }
     t.match(
-      written((await change(below, { tools: [tool] })).body, names),
+      wireText((await change(below, { tools: [tool] })).body, names),
       '"code":"invalid_tool","param":"tools.0.url"}}',
     )
   })
@@ -158,14 +158,14 @@ t.test('the bodies of refusals that say more than their words, byte for byte', a
   t.test('people', async (t) => {
     const person = { email: 'nobody', organization_id: organizationId }
     t.equal(
-      written((await ask('POST', api('/management/users'), person)).body, {}),
+      wireText((await ask('POST', api('/management/users'), person)).body, {}),
       '{"detail":[{"loc":["body","email"],"msg":"not an email address","type":"value_error.email"}]}',
     )
     const user_id = await provisioned('partner@example.com')
     const agent_id = await organization.agent({ name: 'Plain' })
     const link = { agent_id, return_url: 'https://example.com' }
     t.equal(
-      written(
+      wireText(
         (await ask('POST', api(`/management/users/${user_id}/connect-links`), link)).body,
         {},
       ),
@@ -174,9 +174,12 @@ t.test('the bodies of refusals that say more than their words, byte for byte', a
     const credential = (name: string, value: string) =>
       ask('PUT', api(`/management/users/${user_id}/credentials/${name}`), { value })
     t.match(
-      written((await credential('A', ' x')).body, {}),
+      wireText((await credential('A', ' x')).body, {}),
       /^\{"detail":"A credential is [^"]+"\}$/,
     )
-    t.match(written((await credential('a', 'x')).body, {}), /^\{"detail":\{"name":\["[^"]+"\]\}\}$/)
+    t.match(
+      wireText((await credential('a', 'x')).body, {}),
+      /^\{"detail":\{"name":\["[^"]+"\]\}\}$/,
+    )
   })
 })

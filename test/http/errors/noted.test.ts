@@ -6,7 +6,7 @@ import type { Client } from '../../support/client.ts'
 import { startApp } from '../../support/server.ts'
 import { connect } from '../../support/socket.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what a server sends is what a test looks into
+// biome-ignore lint/suspicious/noExplicitAny: tests read any field of an event
 type Event = any
 
 /** The refusals in an organization's history, once there are so many. */
@@ -26,18 +26,18 @@ t.test('refused access is in the history of the organization, with who was refus
   const { organizationId, ownerId } = organization
   await platform.ask('POST', `/users/${ownerId}/credits`, { amount: -1, reason: 'debt' })
   const admin = await organization.key({ scopes: ['admin:read'], type: 'user' })
-  const asked = { messages: [{ role: 'user', content: 'Hi' }] }
+  const body = { messages: [{ role: 'user', content: 'Hi' }] }
 
   const few = await organization.key({ scopes: ['agents:list'], rate_limit_minute: 4 })
   const member = await organization.member()
-  t.equal((await few.chat({ ...asked, on_behalf_of: member })).status, 403)
-  t.equal((await few.chat(asked)).status, 403)
+  t.equal((await few.chat({ ...body, on_behalf_of: member })).status, 403)
+  t.equal((await few.chat(body)).status, 403)
   const theirs = `/api/admin/organizations/${other.organizationId}/audit/events`
   t.equal((await admin.ask('GET', theirs)).code, 'organization_access_denied')
   const elsewhere = { headers: { 'x-organization-id': other.organizationId } }
   t.equal((await few.ask('GET', '/api/external/agents', undefined, elsewhere)).status, 403)
   const poor = await organization.key()
-  t.equal((await poor.chat(asked, { headers: { 'x-request-id': 'poor-1' } })).status, 402)
+  t.equal((await poor.chat(body, { headers: { 'x-request-id': 'poor-1' } })).status, 402)
   for (let n = 0; n < 4; n++) await few.ask('GET', '/api/external/agents')
   t.equal((await few.ask('GET', '/api/external/agents')).status, 429)
   const ws = await connect(url, { 'x-api-key': few.key })
@@ -87,7 +87,7 @@ t.test('only refusals of access are told, with the status that the client was gi
   const clock = { now: () => new Date(0), monotonic: () => 0, id: () => 'id' }
   const counted: string[] = []
   const countRefusal = (code: string) => void counted.push(code)
-  const refusing = { refused: (one: object) => void noted.push(one), countRefusal, clock }
+  const refusing = { refused: (refusal: object) => void noted.push(refusal), countRefusal, clock }
   const who = { organizationId: 'organization-1', keyId: 'key-1', userId: 'user-1' }
   for (const code of ['invalid_api_key', 'session_not_found', 'internal_error'] as const)
     noteRefusedFrame(refusing, new Refusal(code), who, {})

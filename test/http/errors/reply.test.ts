@@ -64,8 +64,8 @@ t.test('every refusal has its documented shape in every group', async (t) => {
       fc.constantFrom(...groups),
       extra,
       (code, group, more) => {
-        const told = refusal(code, more)
-        const body = JSON.parse(JSON.stringify(bodyOf(told, group)))
+        const failure = refusal(code, more)
+        const body = JSON.parse(JSON.stringify(bodyOf(failure, group)))
         const own: Shape | 'route' = refusalTable[code].shape
         const nested = group === 'chat' && code === 'rate_limit_exceeded'
         const usual = nested ? 'error' : own === 'route' ? shapeOf[group] : own
@@ -125,7 +125,7 @@ t.test('docs/contract/errors.md has every refusal, and no other', async (t) => {
   else t.strictSame(table.trimEnd().split('\n'), rows, 'UPDATE_DOCS=1 writes the table anew')
 })
 
-t.test('what every refusal has', async (t) => {
+t.test('refusals have their documented status, headers and body', async (t) => {
   const { url, platform, as } = await startApp(t)
   const organization = await platform.organization()
   const key = await organization.key({ scopes: ['orchestrator:invoke'] })
@@ -176,12 +176,12 @@ t.test('what every refusal has', async (t) => {
     required_plans: ['basic_monthly', 'pro_monthly'],
   })
 
-  const asking = (id: string) =>
+  const askWithId = (id: string) =>
     fetch(new URL('/api/external/sessions', url), { headers: { 'x-request-id': id } })
   for (const id of ['a', 'trace.1:2_3-4', 'x'.repeat(128)])
-    t.equal((await asking(id)).headers.get('x-request-id'), id)
+    t.equal((await askWithId(id)).headers.get('x-request-id'), id)
   for (const id of ['', 'a b', '<script>', 'x'.repeat(129), 'ü', '{"a":1}'])
-    t.match((await asking(encodeURI(id))).headers.get('x-request-id'), /^[0-9a-f]{8}-/, id)
+    t.match((await askWithId(encodeURI(id))).headers.get('x-request-id'), /^[0-9a-f]{8}-/, id)
 })
 
 t.test('names in a query are data', async (t) => {

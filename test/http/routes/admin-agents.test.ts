@@ -64,17 +64,17 @@ t.test('an agent with all that it is configured by', async (t) => {
     ...settings,
     tools: ['recall', { type: 'search_knowledge' }, apiCall],
   }
-  const made = await create(sent)
-  const { agent_id, created_at, mcp_servers, ...shown } = made.body
+  const reply = await create(sent)
+  const { agent_id, created_at, mcp_servers, ...agent } = reply.body
   const status = { state: 'unknown', last_error: null, checked_at: null }
   t.strictSame(
     mcp_servers,
     settings.mcp_servers.map((server) => ({ ...server, status })),
   )
-  t.equal(made.status, 201)
+  t.equal(reply.status, 201)
   t.match(agent_id, /^[\w-]{36}$/)
   const { mcp_servers: _, ...others } = settings
-  t.strictSame(shown, {
+  t.strictSame(agent, {
     ...others,
     tools: ['recall', 'search_knowledge', { ...apiCall, method: 'GET' }],
     has_tools: true,
@@ -83,7 +83,7 @@ t.test('an agent with all that it is configured by', async (t) => {
   })
   const { body: got } = await owner('GET', `${agents}/${agent_id}`)
   const { status: _status, ...server } = got.mcp_servers[0]
-  t.strictSame({ ...got, mcp_servers: [{ ...server, status }] }, made.body)
+  t.strictSame({ ...got, mcp_servers: [{ ...server, status }] }, reply.body)
 
   const change = { tools: [], mcp_servers: [], is_active: true, temperature: null }
   t.match(await owner('PATCH', `${agents}/${agent_id}`, change), {
@@ -91,7 +91,7 @@ t.test('an agent with all that it is configured by', async (t) => {
     body: { ...settings, ...change, has_tools: false, has_mcp: false },
   })
   t.match(await owner('PATCH', `${agents}/${agent_id}`, {}), { status: 200, body: change })
-  const again = { ...sent, name: 'Again', tools: shown.tools }
+  const again = { ...sent, name: 'Again', tools: agent.tools }
   t.match(await create(again), { status: 201, body: again }, 'what is shown can be sent')
 
   t.match(await owner('GET', `${agents}?page_size=2`), {
@@ -106,9 +106,9 @@ t.test(
   'limits of runs: whole, changed, taken away, and refused where they are absurd',
   async (t) => {
     const { create, agents, owner } = await staged(t)
-    const { body: made } = await create({ name: 'Free' })
-    t.equal(made.limits, undefined)
-    const at = `${agents}/${made.agent_id}`
+    const { body: agent } = await create({ name: 'Free' })
+    t.equal(agent.limits, undefined)
+    const at = `${agents}/${agent.agent_id}`
     const limits = { max_steps: 1, max_tokens: null, max_credits: 0.000001 }
     t.match(await owner('PATCH', at, { limits }), { status: 200 })
     t.strictSame((await owner('GET', at)).body.limits, { max_steps: 1, max_credits: 0.000001 })
@@ -151,15 +151,15 @@ t.test(
       [],
       5,
     ]
-    for (const one of absurd) {
-      const { status, code } = await owner('PATCH', at, { limits: one })
-      t.strictSame({ status, code }, { status: 400, code: 'invalid_input' }, JSON.stringify(one))
+    for (const bounds of absurd) {
+      const { status, code } = await owner('PATCH', at, { limits: bounds })
+      t.strictSame({ status, code }, { status: 400, code: 'invalid_input' }, JSON.stringify(bounds))
     }
     t.equal((await owner('GET', at)).body.limits, null)
   },
 )
 
-t.test('what is said of calls is stored, shown and can be sent again', async (t) => {
+t.test('settings of calls are stored, returned and accepted again', async (t) => {
   const { agents, create, owner } = await staged(t)
   const care = {
     effect: 'write',
@@ -185,10 +185,10 @@ t.test('what is said of calls is stored, shown and can be sent again', async (t)
       },
     ],
   }
-  const { status, body: made } = await create(settings)
+  const { status, body: agent } = await create(settings)
   t.equal(status, 201)
   t.strictSame(
-    { tools: made.tools, mcp_servers: made.mcp_servers },
+    { tools: agent.tools, mcp_servers: agent.mcp_servers },
     {
       tools: settings.tools,
       mcp_servers: settings.mcp_servers.map((server) => ({
@@ -197,17 +197,17 @@ t.test('what is said of calls is stored, shown and can be sent again', async (t)
       })),
     },
   )
-  const at = `${agents}/${made.agent_id}`
-  const { tools, mcp_servers } = made
+  const at = `${agents}/${agent.agent_id}`
+  const { tools, mcp_servers } = agent
   const same = await owner('PATCH', at, { tools, mcp_servers })
-  t.equal(same.body.updated_at, made.updated_at, 'nothing has changed')
+  t.equal(same.body.updated_at, agent.updated_at, 'nothing has changed')
   const [call, ...others] = tools
   const { requires_approval: _, ...unasked } = call
   const changed = await owner('PATCH', at, { tools: [unasked, ...others] })
   t.strictSame(changed.body.tools, [unasked, ...others])
 })
 
-t.test('what is said of calls has bounds', async (t) => {
+t.test('settings of calls outside their bounds are refused', async (t) => {
   const { create } = await staged(t)
   const wrong: [object, string][] = [
     [{ tools: [{ ...apiCall, effect: 'maybe' }] }, 'tools.0.effect'],
@@ -285,7 +285,7 @@ t.test('a model that is not configured is refused, and those that are named', as
   t.match(await owner('PATCH', agent, { model: null }), { status: 200, body: { model: null } })
 })
 
-t.test('what is missing or wrong in a field is named', async (t) => {
+t.test('a missing or wrong field is named', async (t) => {
   const { create, created, agents, owner } = await staged(t)
   t.match(await create({}), {
     status: 400,
@@ -361,7 +361,10 @@ t.test('tools that could not be called are refused', async (t) => {
     [server({ url: 'http://localhost:3000/mcp' }), 'mcp_servers.0.url'],
     [server({ url: 'mcp.example' }), 'mcp_servers.0.url'],
     [server({ headers: { Connection: 'close' } }), 'mcp_servers.0.headers'],
-    [{ mcp_servers: [server({}), server({})].flatMap((one) => one.mcp_servers) }, 'mcp_servers.1'],
+    [
+      { mcp_servers: [server({}), server({})].flatMap((settings) => settings.mcp_servers) },
+      'mcp_servers.1',
+    ],
   ]
   for (const [body, param] of wrong)
     t.match(
@@ -466,7 +469,7 @@ t.test('the orchestrator can be changed, and stays', async (t) => {
 })
 
 t.test('who may', async (t) => {
-  const { agents, at, owner, owner_user_id, platform, asking, created } = await staged(t)
+  const { agents, at, owner, owner_user_id, platform, asking: as, created } = await staged(t)
   const agent = `${agents}/${await created({ name: 'A' })}`
   t.match(await platform('PATCH', agent, { name: 'B' }), { status: 200, body: { name: 'B' } })
   const nowhere = `/api/admin/organizations/${unknown}/agents`
@@ -480,7 +483,7 @@ t.test('who may', async (t) => {
 
   const reads = { name: 'Reads', scopes: ['admin:read'] }
   const key = await owner('POST', `${at}/api-keys`, { ...reads, user_id: owner_user_id })
-  const reader = asking(key.body.key)
+  const reader = as(key.body.key)
   t.match(await reader('GET', agent), { status: 200 })
   t.match(await reader('PATCH', agent, {}), { status: 403, code: 'insufficient_scopes' })
 
@@ -497,9 +500,9 @@ t.test('who may', async (t) => {
 })
 
 t.test('an idempotency key creates one agent', async (t) => {
-  const { agents, owner, asking, at } = await staged(t)
+  const { agents, owner, asking: as, at } = await staged(t)
   const key = await owner('POST', `${at}/api-keys`, { name: 'Own', type: 'user' })
-  const once = asking(key.body.key, { 'idempotency-key': 'one' })
+  const once = as(key.body.key, { 'idempotency-key': 'one' })
   const [first, second] = [
     await once('POST', agents, { name: 'A' }),
     await once('POST', agents, { name: 'A' }),
@@ -559,9 +562,9 @@ t.test('how MCP servers answer is shown beside them', async (t) => {
   t.match((await owner('GET', `${at}/agents`)).body.agents.at(-1).mcp_servers[0].status, {
     state: 'ok',
   })
-  const asked = up.asked.length
+  const before = up.asked.length
   await statuses()
-  t.equal(up.asked.length, asked, 'reading asks no server')
+  t.equal(up.asked.length, before, 'reading asks no server')
   const { body: read } = await owner('GET', agent)
   const sent = await owner('PATCH', agent, { mcp_servers: read.mcp_servers })
   t.equal(sent.status, 200, 'what was read can be sent')
@@ -577,11 +580,11 @@ t.test('the status of a server names the tools that are left out', async (t) => 
   const { body } = await owner('POST', `${at}/agents`, { name: 'Caller', mcp_servers })
   const agent = `${at}/agents/${body.agent_id}`
   const status = async () => (await owner('GET', agent)).body.mcp_servers[0].status
-  const { checked_at, ...said } = await eventually(async () => {
+  const { checked_at, ...report } = await eventually(async () => {
     const now = await status()
     return now.state === 'ok' && now
   })
-  t.strictSame(said, {
+  t.strictSame(report, {
     state: 'ok',
     last_error: null,
     left_out: [{ tool: 'odd', reason: 'it has no input schema that can be used' }],
@@ -590,7 +593,7 @@ t.test('the status of a server names the tools that are left out', async (t) => 
   await eventually(async () => server.count('tools/list') === 2)
 })
 
-t.test('what people are told of the credentials that they connect', async (t) => {
+t.test('texts about credentials to connect are stored, returned and bounded', async (t) => {
   const { agents, create, owner } = await staged(t)
   const credentials = [
     {
@@ -601,11 +604,11 @@ t.test('what people are told of the credentials that they connect', async (t) =>
     },
     { name: 'MAP' },
   ]
-  const { body: made } = await create({ name: 'Shopper', credentials })
-  t.strictSame(made.credentials, credentials)
-  const at = `${agents}/${made.agent_id}`
+  const { body: agent } = await create({ name: 'Shopper', credentials })
+  t.strictSame(agent.credentials, credentials)
+  const at = `${agents}/${agent.agent_id}`
   t.strictSame((await owner('GET', at)).body.credentials, credentials)
-  t.equal((await owner('PATCH', at, { credentials })).body.updated_at, made.updated_at)
+  t.equal((await owner('PATCH', at, { credentials })).body.updated_at, agent.updated_at)
   t.strictSame((await owner('PATCH', at, { credentials: [] })).body.credentials, [])
   for (const [wrong, param] of [
     [[{ name: 'shop' }], 'credentials.0.name'],

@@ -3,7 +3,7 @@ import { served, superAdminKey, withOrganization } from '../../support/served.ts
 
 t.test('managers see the events of their organization, and of no other', async (t) => {
   const all = await served(t, {}, { laterApart: true })
-  const { platform, asking } = all
+  const { platform, asking: as } = all
   const { at, owner, organization_id, owner_user_id } = await withOrganization(all)
   const events = `${at}/audit/events`
 
@@ -42,7 +42,7 @@ t.test('managers see the events of their organization, and of no other', async (
   t.strictSame(others.body.events, [])
 
   const limited = await platform('POST', `${at}/api-keys`, { name: 'No admin' })
-  t.match(await asking(limited.body.key)('GET', events), { code: 'insufficient_scopes' })
+  t.match(await as(limited.body.key)('GET', events), { code: 'insufficient_scopes' })
   t.match(await owner('GET', `${events}?limit=501`), { status: 400, code: 'invalid_query' })
   t.match(await owner('GET', `${events}?after=x`), { status: 400, code: 'invalid_query' })
   t.match(await owner('GET', `${events}?limit=1&requestid=a`), {
@@ -65,49 +65,49 @@ t.test('events are found by request, session, model and agent', async (t) => {
       { session_id, messages: [{ role: 'user', content: 'Hello' }] },
     )
   const events = (await owner('GET', `${at}/audit/events?limit=500`)).body.events
-  const found = async (query: string) =>
+  const eventsFor = async (query: string) =>
     (await owner('GET', `${at}/audit/events?limit=500&${query}`)).body.events
   type Event = { stream: string; type: string; data: Record<string, unknown>; metadata: object }
   const those = (wanted: (event: Event) => boolean) => events.filter(wanted)
 
   const stream = `session-${organization_id}_s-1`
-  const ofSession = await found('session_id=s-1')
+  const ofSession = await eventsFor('session_id=s-1')
   t.ok(ofSession.length > 4)
   t.strictSame(
     ofSession,
     those((event) => event.stream === stream),
   )
-  const asked = await found('request_id=asked-s-2')
-  t.ok(asked.length > 4)
-  for (const { metadata } of asked) t.equal(metadata.request_id, 'asked-s-2')
+  const ofRequest = await eventsFor('request_id=asked-s-2')
+  t.ok(ofRequest.length > 4)
+  for (const { metadata } of ofRequest) t.equal(metadata.request_id, 'asked-s-2')
   const completed = ofSession.find(({ type }: Event) => type === 'RunCompleted')
   const { model } = completed.data
-  const ofModel = await found(`model=${encodeURIComponent(model)}&type=RunCompleted`)
+  const ofModel = await eventsFor(`model=${encodeURIComponent(model)}&type=RunCompleted`)
   t.equal(ofModel.length, 2)
   const { orchestrator_agent_id } = created.body
-  const ofAgent = await found(`agent_id=${orchestrator_agent_id}`)
+  const ofAgent = await eventsFor(`agent_id=${orchestrator_agent_id}`)
   t.strictSame(
     ofAgent,
     those(({ data }) => data.agentId === orchestrator_agent_id),
   )
   t.ok(ofAgent.some(({ type }: Event) => type === 'AgentCreated'))
   t.ok(ofAgent.some(({ type }: Event) => type === 'RunStarted'))
-  t.strictSame(await found('session_id=none'), [])
+  t.strictSame(await eventsFor('session_id=none'), [])
   t.match(await owner('GET', `${at}/audit/events?session_id=`), { code: 'invalid_query' })
 })
 
 t.test('a page goes on where the last one ended', async (t) => {
   const all = await served(t, {}, { laterApart: true })
   const { at, owner } = await withOrganization(all)
-  const whole = (await owner('GET', `${at}/audit/events`)).body.events
+  const events = (await owner('GET', `${at}/audit/events`)).body.events
   const seen: unknown[] = []
-  for (let after = -1, more = true; more && seen.length < whole.length; ) {
+  for (let after = -1, more = true; more && seen.length < events.length; ) {
     const { body } = await owner('GET', `${at}/audit/events?limit=2&after=${after}`)
     seen.push(...body.events)
     after = body.next_after
     more = body.has_more
   }
-  t.strictSame(seen, whole)
+  t.strictSame(seen, events)
 })
 
 t.test('a whole history comes as lines, filtered like pages', async (t) => {

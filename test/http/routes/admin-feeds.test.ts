@@ -154,7 +154,10 @@ t.test('each read model has its schema', async (t) => {
   t.equal(code, 'read_model_not_found')
 })
 
-/** Follows every feed of an organization, or one; `kept` holds all it told against its schema. */
+/**
+ * Follows every feed of an organization, or one. `verify` compares each with its read model and
+ * checks its documents against its schema.
+ */
 const followed = async (t: Test, url: string, organizationId: string, only?: string) => {
   const admin = client(url, superAdminKey)
   const at = `/api/admin/organizations/${organizationId}/feeds`
@@ -171,15 +174,15 @@ const followed = async (t: Test, url: string, organizationId: string, only?: str
   }
   return {
     names: all.map(({ name }) => name),
-    async kept() {
+    async verify() {
       for (const { name, feed, fits } of all) {
         const isSame = async () =>
           isDeepStrictEqual(new Map(feed.table), await stateOf(admin, organizationId, name))
         t.ok(await eventually(isSame), `${name} is up to date`)
         await feed.leave()
-        const told = feed.items.filter(({ op }) => op === 'upsert')
-        t.ok(told.length > 0, `${name} has documents`)
-        const faults = told.filter(({ document }) => !fits(document))
+        const upserts = feed.items.filter(({ op }) => op === 'upsert')
+        t.ok(upserts.length > 0, `${name} has documents`)
+        const faults = upserts.filter(({ document }) => !fits(document))
         for (const { document } of faults.slice(0, 1))
           t.ok(fits(document), `${name}: ${ajv.errorsText(fits.errors)}`)
       }
@@ -187,25 +190,25 @@ const followed = async (t: Test, url: string, organizationId: string, only?: str
   }
 }
 
-t.test('what feeds tell keeps the schema they are listed with', async (t) => {
+t.test('the documents of feeds match the schema in the list of feeds', async (t) => {
   const { url, platform } = await startApp(t)
   const organization = await platform.organization()
-  const { names, kept } = await followed(t, url, organization.organizationId)
+  const { names, verify } = await followed(t, url, organization.organizationId)
   t.strictSame(names, [...readModels.keys()])
   await workload(platform, organization)
-  await kept()
+  await verify()
 })
 
 t.test('an upload that has its vectors keeps the schema too', async (t) => {
   const { server, organization } = await startChat(t, {}, {}, { EMBEDDING_MODEL: 'meaning' })
   const { organizationId } = organization
-  const { kept } = await followed(t, server.url, organizationId, 'uploads')
+  const { verify } = await followed(t, server.url, organizationId, 'uploads')
   const shelf = library(await organization.key({ scopes: allRag }))
   await shelf.upload(await shelf.datastore(), encoded('car.txt', 'The car is red.'))
   const admin = server.as(superAdminKey)
   const embedded = `/api/admin/organizations/${organizationId}/audit/events?type=UploadEmbedded`
   await eventually(async () => (await admin.ask('GET', embedded)).body.events.length > 0)
-  await kept()
+  await verify()
 })
 
 t.test('a feed is refused, or ends, like any other access', async (t) => {

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { served, superAdminKey, withOrganization } from '../../support/served.ts'
 
-t.test('a read model is told as it stood at a position and at a time', async (t) => {
+t.test('a read model is returned as of a position and as of a time', async (t) => {
   const all = await served(t, {}, { laterApart: true })
-  const { platform, asking, http } = all
+  const { platform, asking: as, http } = all
   const { at, owner, owner_user_id } = await withOrganization(all)
   const state = `${at}/audit/state`
   const agents = async (as_of = '') => {
@@ -35,11 +35,11 @@ t.test('a read model is told as it stood at a position and at a time', async (t)
     url: `${state}?view=agents`,
     headers: { 'x-api-key': superAdminKey, accept: 'application/x-ndjson' },
   })
-  const whole = lines.body
+  const documents = lines.body
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
-  t.strictSame(whole, [...first.documents, ...rest.documents])
+  t.strictSame(documents, [...first.documents, ...rest.documents])
   t.equal(Number(lines.headers['x-position']), first.position)
 
   const changes = async (query: string) =>
@@ -94,17 +94,17 @@ t.test('a read model is told as it stood at a position and at a time', async (t)
     t.match(await owner('GET', `${theirs}/${path}`), { code: 'organization_access_denied' })
   t.equal((await platform('GET', `${theirs}/audit/state?view=agents`)).body.total, 1)
   const weak = await platform('POST', `${at}/api-keys`, { name: 'No admin' })
-  t.match(await asking(weak.body.key)('GET', `${state}?view=agents`), {
+  t.match(await as(weak.body.key)('GET', `${state}?view=agents`), {
     code: 'insufficient_scopes',
   })
 })
 
-t.test('usage is told by day, agent, user and key', async (t) => {
+t.test('usage is reported by day, agent, user and key', async (t) => {
   const all = await served(t, {}, { laterApart: true })
-  const { platform, asking } = all
+  const { platform, asking: as } = all
   const { at, owner, owner_user_id } = await withOrganization(all)
   const key = (await platform('POST', `${at}/api-keys`, { name: 'Chat' })).body
-  const chat = asking(key.key)
+  const chat = as(key.key)
   for (const content of ['Hello', 'Again'])
     await chat('POST', '/api/external/v1/chat/completions', {
       messages: [{ role: 'user', content }],

@@ -3,7 +3,7 @@ import { served, withOrganization } from '../../support/served.ts'
 
 t.test('members', async (t) => {
   const all = await served(t)
-  const { platform, asking } = all
+  const { platform, asking: as } = all
   const { at, owner, owner_user_id, organization_id } = await withOrganization(all)
   const invited = await owner('POST', `${at}/members`, {
     email: ' Ann@Example.com ',
@@ -42,8 +42,8 @@ t.test('members', async (t) => {
   t.match(await platform('POST', '/api/admin/identity/logins', login), {
     body: { activated_organization_ids: [organization_id] },
   })
-  const made = await platform('POST', `${at}/api-keys`, { name: 'Ann', type: 'user', user_id })
-  const asAnn = asking(made.body.key)
+  const created = await platform('POST', `${at}/api-keys`, { name: 'Ann', type: 'user', user_id })
+  const asAnn = as(created.body.key)
   t.match(await asAnn('GET', `${at}/members`), { status: 200, body: { total: 2 } })
   t.match(await asAnn('PATCH', ann, { role: 'OWNER' }), { status: 403, code: 'owner_required' })
   t.match(await asAnn('DELETE', `${at}/members/${owner_user_id}`), { code: 'owner_required' })
@@ -87,7 +87,7 @@ t.test('null for what is not said; ids that nobody has', async (t) => {
 
 t.test('the keys of a removed member stay revoked when she joins again', async (t) => {
   const all = await served(t)
-  const { platform, asking } = all
+  const { platform, asking: as } = all
   const first = await withOrganization(all)
   const second = (
     await platform('POST', '/api/admin/organizations', {
@@ -104,20 +104,20 @@ t.test('the keys of a removed member stay revoked when she joins again', async (
   const login = { email, provider: 'test', subject: 'ann', accept }
   await platform('POST', '/api/admin/identity/logins', login)
   const keyIn = async (organization: string, settings: object = {}) => {
-    const made = await platform('POST', `${organization}/api-keys`, {
+    const created = await platform('POST', `${organization}/api-keys`, {
       name: 'Ann',
       user_id,
       scopes: ['agents:list', 'admin:read', 'admin:write'],
       ...settings,
     })
-    return { id: made.body.key_id, key: made.body.key, ask: asking(made.body.key) }
+    return { id: created.body.key_id, key: created.body.key, ask: as(created.body.key) }
   }
   const old = await keyIn(first.at)
   const apex = await keyIn(at)
   const own = await keyIn(first.at, { type: 'user' })
   const agents = '/api/external/agents'
-  const inFirst = asking(own.key, { 'x-organization-id': first.organization_id })
-  const inSecond = asking(own.key, { 'x-organization-id': second })
+  const inFirst = as(own.key, { 'x-organization-id': first.organization_id })
+  const inSecond = as(own.key, { 'x-organization-id': second })
   for (const ask of [old.ask, apex.ask, inFirst, inSecond])
     t.equal((await ask('GET', agents)).status, 200)
 
@@ -142,7 +142,7 @@ t.test('the keys of a removed member stay revoked when she joins again', async (
 t.test('a key stays when its backer cannot be removed', async (t) => {
   const all = await served(t)
   const { at, owner, owner_user_id } = await withOrganization(all)
-  const made = await owner('POST', `${at}/api-keys`, { name: 'Shop' })
+  const created = await owner('POST', `${at}/api-keys`, { name: 'Shop' })
   t.match(await owner('DELETE', `${at}/members/${owner_user_id}`), { code: 'last_owner' })
-  t.equal((await all.asking(made.body.key)('GET', '/api/external/agents')).status, 200)
+  t.equal((await all.asking(created.body.key)('GET', '/api/external/agents')).status, 200)
 })

@@ -4,7 +4,7 @@ import { served, withOrganization } from '../../support/served.ts'
 
 t.test('organizations', async (t) => {
   const all = await served(t)
-  const { platform, asking } = all
+  const { platform, asking: as } = all
   const { at, created, owner, organization_id, owner_user_id } = await withOrganization(all)
   t.equal(created.status, 201)
   t.strictSame(Object.keys(created.body), [
@@ -13,9 +13,14 @@ t.test('organizations', async (t) => {
     'orchestrator_agent_id',
   ])
 
-  const shown = { organization_id, name: 'Acme', owner_user_id, owner_user_ids: [owner_user_id] }
-  t.match(await platform('GET', at), { status: 200, body: shown })
-  t.match(await owner('GET', at), { status: 200, body: shown })
+  const organization = {
+    organization_id,
+    name: 'Acme',
+    owner_user_id,
+    owner_user_ids: [owner_user_id],
+  }
+  t.match(await platform('GET', at), { status: 200, body: organization })
+  t.match(await owner('GET', at), { status: 200, body: organization })
   t.match(await owner('PATCH', at, { name: ' Apex ' }), { status: 200, body: { name: 'Apex' } })
   t.match(await owner('PATCH', at, { name: '' }), {
     status: 400,
@@ -32,10 +37,10 @@ t.test('organizations', async (t) => {
   t.match(await owner('GET', unknown), { status: 403, code: 'organization_access_denied' })
   t.match(await owner('GET', '/api/admin/organizations'), { status: 403, code: 'platform_only' })
   t.match(await owner('POST', '/api/admin/organizations', {}), { code: 'platform_only' })
-  t.match(await asking('nothing')('GET', at), { status: 401, code: 'invalid_api_key' })
+  t.match(await as('nothing')('GET', at), { status: 401, code: 'invalid_api_key' })
 })
 
-t.test('what is missing or wrong in a creation is named', async (t) => {
+t.test('a missing or wrong field of a new organization is named', async (t) => {
   const { platform } = await served(t)
   const create = (body: object) => platform('POST', '/api/admin/organizations', body)
   const owner = { email: 'a@example.com' }
@@ -139,12 +144,12 @@ t.test('users are found by any spelling of their address', async (t) => {
   const ask = await key('users:provision')
   const users = '/api/external/management/users'
   const email = 'zoe\u0308@b\u00fccher.example'
-  const made = await ask('POST', users, { email, organization_id })
-  t.match(made.body, { email: 'zo\u00eb@b\u00fccher.example', created: true })
+  const created = await ask('POST', users, { email, organization_id })
+  t.match(created.body, { email: 'zo\u00eb@b\u00fccher.example', created: true })
   const same = { email: 'ZO\u00cb@xn--bcher-kva.example', organization_id }
-  t.match((await ask('POST', users, same)).body, { user_id: made.body.user_id, created: false })
+  t.match((await ask('POST', users, same)).body, { user_id: created.body.user_id, created: false })
   for (const spelling of [email, 'zo\u00eb@xn--bcher-kva.example'])
     t.match(await ask('GET', `${users}?email=${encodeURIComponent(spelling)}`), {
-      body: { users: [{ user_id: made.body.user_id }], total: 1 },
+      body: { users: [{ user_id: created.body.user_id }], total: 1 },
     })
 })

@@ -16,8 +16,8 @@ t.test('read models are listed, and rebuilt beside the live ones', async (t) => 
   })
   const before = await platform('GET', projections)
   t.equal(before.status, 200)
-  for (const one of before.body.projections)
-    t.match(one, { name: String, position: Number, lag: 0, state: 'running' })
+  for (const projection of before.body.projections)
+    t.match(projection, { name: String, position: Number, lag: 0, state: 'running' })
   const members = (await platform('GET', `${at}/members`)).body
 
   t.match(await platform('POST', `${projections}/members/rebuild`), {
@@ -26,7 +26,7 @@ t.test('read models are listed, and rebuilt beside the live ones', async (t) => 
   })
   t.equal((await platform('POST', `${projections}/members/rebuild`)).status, 202, 'joins')
   let state = 'rebuilding'
-  for (let asked = 0; state === 'rebuilding' && asked < 1_000; asked++) {
+  for (let attempt = 0; state === 'rebuilding' && attempt < 1_000; attempt++) {
     t.match((await platform('GET', `${at}/members`)).body, members, 'answers all the while')
     await after(5)
     const { body } = await platform('GET', projections)

@@ -27,7 +27,7 @@ t.test('a run that would go as it went', async (t) => {
   const { key, provider, organization } = chat
   await key.chat({ messages: user('One'), session_id: 's' })
   const run = runOf(await key.chat({ messages: user('Two'), session_id: 's' }))
-  const [asked, events] = [provider.requests.length, await eventsOf(chat)]
+  const [calls, events] = [provider.requests.length, await eventsOf(chat)]
   const balance = await organization.balance()
   const { status, body } = await replay(chat, run)
   t.equal(status, 200)
@@ -40,7 +40,7 @@ t.test('a run that would go as it went', async (t) => {
     answer: { changed: false, before: 'Answer.', now: 'Answer.' },
     error: null,
   })
-  t.equal(provider.requests.length, asked, 'no model was asked')
+  t.equal(provider.requests.length, calls, 'no model was asked')
   t.equal(await eventsOf(chat), events, 'nothing was stored')
   t.strictSame(await organization.balance(), balance, 'or charged')
 })
@@ -52,7 +52,7 @@ t.test('what another instruction would change', async (t) => {
   const at = `/organizations/${organization.organizationId}/agents/${agent_id}`
   await server.platform.ask('PATCH', at, { instruction: 'Be short.' })
   const run = runOf(await key.chat({ messages: user('One') }))
-  const asked = provider.requests.length
+  const calls = provider.requests.length
   const tried = await replay(chat, run, { instructions: { [agent_id]: 'Be kind.' } })
   t.match(tried.body, {
     same: 0,
@@ -70,11 +70,11 @@ t.test('what another instruction would change', async (t) => {
 
   await server.platform.ask('PATCH', at, { instruction: 'Be kind.' })
   t.match((await replay(chat, run)).body, { steps: [{ changed: ['system'] }] }, 'it was changed')
-  t.equal(provider.requests.length, asked)
+  t.equal(provider.requests.length, calls)
 
   provider.next({ text: 'Kinder.' })
   const live = await replay(chat, run, { model: 'live' })
-  t.equal(provider.requests.length, asked + 1)
+  t.equal(provider.requests.length, calls + 1)
   t.match(provider.requests.at(-1)?.body, { model: 'model', messages: [{ content: /Be kind/ }] })
   t.match(live.body, {
     model: 'live',

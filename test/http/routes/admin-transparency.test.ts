@@ -124,12 +124,12 @@ t.test('erasing texts changes no leaf', async (t) => {
   const { user_id, path } = await provisioned('ann@example.com')
   const read = reading(all)
   const chat = await key('orchestrator:invoke', 'users:delegate')
-  const said = await chat('POST', '/api/external/v1/chat/completions', {
+  const reply = await chat('POST', '/api/external/v1/chat/completions', {
     session_id: 's-1',
     on_behalf_of: user_id,
     messages: [{ role: 'user', content: 'the secret word' }],
   })
-  t.equal(said.status, 200)
+  t.equal(reply.status, 200)
   const before = (await read(`${at}/audit/export`)).bytes.toString()
   t.notMatch(before, 'the secret word')
   t.match(before, '"$sealed"')
@@ -146,9 +146,9 @@ t.test('erasing texts changes no leaf', async (t) => {
   t.strictSame(rootOfLeaves(after.trimEnd().split('\n')), root)
 })
 
-t.test('what is asked for wrongly is refused, and what is not yours', async (t) => {
+t.test('wrong queries and requests without permission are refused', async (t) => {
   const all = await served(t, {}, { laterApart: true })
-  const { platform, asking } = all
+  const { platform, asking: as } = all
   const { at, owner } = await withOrganization(all)
   for (const query of [
     'inclusion',
@@ -193,7 +193,7 @@ t.test('what is asked for wrongly is refused, and what is not yours', async (t) 
     'tile/entries/000.p/1',
   ]) {
     t.match(await owner('GET', `${theirs}/audit/${path}`), { code: 'organization_access_denied' })
-    t.match(await asking(limited.body.key)('GET', `${at}/audit/${path}`), {
+    t.match(await as(limited.body.key)('GET', `${at}/audit/${path}`), {
       code: 'insufficient_scopes',
     })
     t.match(await platform('GET', `${unknown}/audit/${path}`), { code: 'organization_not_found' })

@@ -8,8 +8,8 @@ import { movableClock } from '../../support/server.ts'
 import { json, web } from '../../support/web.ts'
 
 t.test('a whole answer tells what waits, and the list shows it', async (t) => {
-  const { asked, list, key, site } = await approving(t)
-  const { status, body } = await asked('s')
+  const { asked: requestRefund, list, key, site } = await approving(t)
+  const { status, body } = await requestRefund('s')
   t.equal(status, 200)
   const [pending, ...more] = body.pending_approvals
   t.strictSame(more, [])
@@ -28,9 +28,9 @@ t.test('a whole answer tells what waits, and the list shows it', async (t) => {
   t.equal(site.asked.length, 0)
 })
 
-t.test('what is approved is called, and the turn goes on to its end', async (t) => {
-  const { asked, decide, key, site, provider, organization } = await approving(t)
-  const { body } = await asked('s')
+t.test('an approved call is made, and the turn runs to its end', async (t) => {
+  const { asked: requestRefund, decide, key, site, provider, organization } = await approving(t)
+  const { body } = await requestRefund('s')
   const [pending] = body.pending_approvals
   t.match(await decide(pending, 'approve'), { status: 200, body: { status: 'approved' } })
   const stream = await key.attach('s')
@@ -48,24 +48,24 @@ t.test('what is approved is called, and the turn goes on to its end', async (t) 
   t.equal(balance, effective, 'nothing is reserved any more')
 })
 
-t.test('the model is told of a denial, and why', async (t) => {
-  const { asked, decide, list, key, site, provider } = await approving(t)
-  const { body } = await asked('s')
+t.test('the model receives a denial and its reason', async (t) => {
+  const { asked: requestRefund, decide, list, key, site, provider } = await approving(t)
+  const { body } = await requestRefund('s')
   const [pending] = body.pending_approvals
   const denied = await decide(pending, 'deny', { reason: 'Too much' })
   t.match(denied, { status: 200, body: { status: 'denied' } })
   await (await key.attach('s')).all()
   t.equal(site.asked.length, 0)
-  const told = provider.requests.at(-1)?.body.messages.at(-1)?.content
-  t.match(told, /denied, and not made.*Too much/)
+  const content = provider.requests.at(-1)?.body.messages.at(-1)?.content
+  t.match(content, /denied, and not made.*Too much/)
   t.match(await list('?status=denied'), {
     body: { approvals: [{ status: 'denied', reason: 'Too much', decided_at: String }] },
   })
 })
 
 t.test('a call is decided once, by its digest', async (t) => {
-  const { asked, decide, site, key } = await approving(t)
-  const { body } = await asked('s')
+  const { asked: requestRefund, decide, site, key } = await approving(t)
+  const { body } = await requestRefund('s')
   const [pending] = body.pending_approvals
   const other = { ...pending, arguments_digest: '0'.repeat(64) }
   t.match(await decide(other, 'approve'), { status: 409, code: 'arguments_changed' })
@@ -92,7 +92,7 @@ t.test('a call is decided once, by its digest', async (t) => {
 })
 
 t.test('who may see and decide what users decide', async (t) => {
-  const { asked, decide, list, member, server, organization } = await approving(t)
+  const { asked: requestRefund, decide, list, member, server, organization } = await approving(t)
   const scopes = ['orchestrator:invoke', 'approvals:read', 'approvals:decide']
   const { id: ann, key: anns } = await member()
   const application = await organization.key({ scopes })
@@ -101,7 +101,7 @@ t.test('who may see and decide what users decide', async (t) => {
   const strangers = await (await server.platform.organization()).key({ scopes })
   const narrow = await organization.key({ scopes: ['orchestrator:invoke'] })
 
-  const { body } = await asked('of-ann', anns)
+  const { body } = await requestRefund('of-ann', anns)
   const [pending] = body.pending_approvals
   for (const [name, key] of Object.entries({ application, delegate, strangers })) {
     t.match(await decide(pending, 'approve', {}, key), { status: 404 }, name)
@@ -123,20 +123,27 @@ t.test('who may see and decide what users decide', async (t) => {
     body: { decided_by: ann },
   })
 
-  const through = await asked('through', application)
+  const through = await requestRefund('through', application)
   const [its] = through.body.pending_approvals
   t.match(await decide(its, 'deny', {}, other), { status: 404 }, 'of another key')
   t.match(await decide(its, 'deny', {}, application), { status: 200 })
 })
 
 t.test('what admins decide', async (t) => {
-  const { asked, decide, list, key, member, organization } = await approving(t, {
+  const {
+    asked: requestRefund,
+    decide,
+    list,
+    key,
+    member,
+    organization,
+  } = await approving(t, {
     approver: 'admin',
   })
   const { id: ann, key: anns } = await member()
   const scopes = ['approvals:read', 'approvals:decide', 'users:delegate']
   const delegate = await organization.key({ scopes })
-  const { body } = await asked('of-ann', anns)
+  const { body } = await requestRefund('of-ann', anns)
   const [pending] = body.pending_approvals
   t.match(await list('?status=pending', anns), { body: { approvals: [{ approver: 'admin' }] } })
   t.match(await decide(pending, 'approve', {}, anns), { status: 403, code: 'role_required' })
@@ -152,14 +159,18 @@ t.test('what admins decide', async (t) => {
   })
 })
 
-t.test('what nobody decides in time is denied, and the turn goes on', async (t) => {
+t.test('a call without a decision in time is denied, and the turn continues', async (t) => {
   const clock = movableClock()
-  const { asked, decide, list, key, server, site, provider } = await approving(
-    t,
-    { approval_ttl: 60 },
-    { clock },
-  )
-  const { body } = await asked('s')
+  const {
+    asked: requestRefund,
+    decide,
+    list,
+    key,
+    server,
+    site,
+    provider,
+  } = await approving(t, { approval_ttl: 60 }, { clock })
+  const { body } = await requestRefund('s')
   const [pending] = body.pending_approvals
   await server.tick()
   t.match(await list('?status=pending'), { body: { total: 1 } })
@@ -173,8 +184,8 @@ t.test('what nobody decides in time is denied, and the turn goes on', async (t) 
 })
 
 t.test('a call is denied soon after its time, without the recurring work', async (t) => {
-  const { asked, list, key, site } = await approving(t, { approval_ttl: 1 })
-  await asked('s')
+  const { asked: requestRefund, list, key, site } = await approving(t, { approval_ttl: 1 })
+  await requestRefund('s')
   await eventually(async () => (await list('?status=expired')).body.total === 1)
   await (await key.attach('s')).all()
   t.equal(site.asked.length, 0)
@@ -183,15 +194,15 @@ t.test('a call is denied soon after its time, without the recurring work', async
 t.test(
   'a turn that waits is cancelled by its user, by a new message, and not by a restart',
   async (t) => {
-    const { asked, decide, list, key, organization, server } = await approving(t)
-    const cancelled = await asked('cancelled')
+    const { asked: requestRefund, decide, list, key, organization, server } = await approving(t)
+    const cancelled = await requestRefund('cancelled')
     t.match(await key.cancel('cancelled'), { body: { cancelled: true } })
     t.match(await key.cancel('cancelled'), { body: { cancelled: false } })
     const [pending] = cancelled.body.pending_approvals
     t.match(await decide(pending, 'approve'), { status: 409, code: 'approval_decided' })
     t.strictSame(await contents(key, 'cancelled'), ['Refund A-1', 'Let me see. '])
 
-    await asked('changed')
+    await requestRefund('changed')
     const next = await key.chat({ session_id: 'changed', messages: user('Never mind') })
     t.match(next, { status: 200, body: { pending_approvals: undefined } })
     t.match(await list('?status=withdrawn'), { body: { total: 2 } })
@@ -199,7 +210,7 @@ t.test(
     const { balance, effective } = await organization.balance()
     t.equal(balance, effective, 'nothing is reserved any more')
 
-    await asked('restarted')
+    await requestRefund('restarted')
     await server.restart()
     t.match(await server.as(key.key).ask('GET', '/api/external/approvals?status=pending'), {
       body: { total: 1 },
@@ -214,8 +225,8 @@ t.test(
     provider.next({ text: 'Let me see. ', calls: [refundCall] })
     const request = { model: shop, session_id: 's', messages: user('Refund A-1') }
     const frames = await (await key.stream(request)).all()
-    const [asked] = eventsOf(frames).filter(({ event }) => event === 'approval_required')
-    t.match(asked, {
+    const [approval] = eventsOf(frames).filter(({ event }) => event === 'approval_required')
+    t.match(approval, {
       tool_name: 'refund',
       arguments: refundCall.arguments,
       arguments_digest: String,
@@ -225,13 +236,13 @@ t.test(
     const last = frames.at(-2)?.data
     t.match(last, {
       choices: [{ finish_reason: 'stop' }],
-      pending_approvals: [{ approval_id: asked.approval_id }],
+      pending_approvals: [{ approval_id: approval.approval_id }],
     })
     t.equal(frames.at(-1)?.data, '[DONE]')
     const again = await (await key.attach('s')).all()
     t.match(
       eventsOf(again).filter(({ event }) => event === 'approval_required'),
-      [asked],
+      [approval],
       'followed again, it is told again',
     )
   },
@@ -266,8 +277,17 @@ t.test('branches side by side: one ends, two wait, and each goes on when it may'
 
 t.test('a call is made only under the approved definition', async (t) => {
   const elsewhere = await web(t, (_, response) => json(response, { taken: true }))
-  const { asked, decide, key, site, provider, organization, refund, shop, server } =
-    await approving(t, {}, {}, elsewhere.host)
+  const {
+    asked: requestRefund,
+    decide,
+    key,
+    site,
+    provider,
+    organization,
+    refund,
+    shop,
+    server,
+  } = await approving(t, {}, {}, elsewhere.host)
   const free = { ...refund, requires_approval: false }
   const changes: [string, object][] = [
     ['its address', { ...refund, url: `${elsewhere.url}/refunds` }],
@@ -282,17 +302,21 @@ t.test('a call is made only under the approved definition', async (t) => {
   for (const [n, [change, tool]] of changes.entries()) {
     const session = `s-${n}`
     await configure(refund)
-    const [pending] = (await asked(session)).body.pending_approvals
+    const [pending] = (await requestRefund(session)).body.pending_approvals
     await configure(tool)
     t.match(await decide(pending, 'approve'), { status: 200 }, change)
     await (await key.attach(session)).all()
-    const told = provider.requests.at(-1)?.body.messages.at(-1)?.content
-    t.match(told, /the tool has changed since this call was approved, so it was not made/, change)
+    const content = provider.requests.at(-1)?.body.messages.at(-1)?.content
+    t.match(
+      content,
+      /the tool has changed since this call was approved, so it was not made/,
+      change,
+    )
   }
   t.equal(site.asked.length + elsewhere.asked.length, 0)
 
   await configure(refund)
-  const [pending] = (await asked('alike')).body.pending_approvals
+  const [pending] = (await requestRefund('alike')).body.pending_approvals
   await configure({ ...free, description: 'Pays back' })
   await decide(pending, 'approve')
   await (await key.attach('alike')).all()
@@ -316,26 +340,26 @@ t.test('a tool of an MCP server waits too', async (t) => {
 })
 
 t.test('an approved tool of an MCP server is not called at another server', async (t) => {
-  const asked = await mcpServer(t)
+  const original = await mcpServer(t)
   const other = await mcpServer(t)
-  const hosts = `${asked.host},${other.host}`
+  const hosts = `${original.host},${other.host}`
   const { organization, key, provider, decide, server } = await approving(t, {}, {}, hosts)
   const at = (url: string, requires_approval: boolean) => ({
     mcp_servers: [{ name: 'math', url, requires_approval }],
   })
-  const adder = await organization.agent({ name: 'Adder', ...at(asked.url, true) })
+  const adder = await organization.agent({ name: 'Adder', ...at(original.url, true) })
   provider.next({ calls: [{ name: 'add', arguments: { a: 1, b: 2 } }] })
   const { body } = await key.chat({ model: adder, session_id: 's', messages: user('Add') })
   const path = `/organizations/${organization.organizationId}/agents/${adder}`
   await server.platform.ask('PATCH', path, at(other.url, false))
   await decide(body.pending_approvals[0], 'approve')
   await (await key.attach('s')).all()
-  t.equal(asked.count('tools/call') + other.count('tools/call'), 0)
+  t.equal(original.count('tools/call') + other.count('tools/call'), 0)
   t.match(provider.requests.at(-1)?.body.messages.at(-1)?.content, /the tool has changed since/)
 })
 
 t.test('lists and metrics tell which turns wait', async (t) => {
-  const { asked, decide, key, server } = await approving(t)
+  const { asked: requestRefund, decide, key, server } = await approving(t)
   const waiting = async () => {
     const metrics = await (await fetch(`${server.url}/metrics`)).text()
     return metrics.match(/^reprise_runs_waiting\{.*$/gm)
@@ -346,8 +370,8 @@ t.test('lists and metrics tell which turns wait', async (t) => {
     'reprise_runs_waiting{state="awaiting_approval"} 0',
     'reprise_runs_waiting{state="in_doubt"} 0',
   ])
-  const { body } = await asked('one')
-  await asked('two')
+  const { body } = await requestRefund('one')
+  await requestRefund('two')
   t.strictSame(await states(), ['awaiting_approval', 'awaiting_approval'])
   t.match(await key.ask('GET', '/api/external/sessions/one'), {
     body: { state: 'awaiting_approval' },
@@ -364,7 +388,7 @@ t.test('an agent that is a tool of MCP says that its turn waits', async (t) => {
   const { shop, key, provider, server, decide } = await approving(t)
   const client = await mcpClient(t, server, key)
   const { tools } = await client.listTools()
-  const name = tools.find((one) => one.title === 'Shop')?.name ?? ''
+  const name = tools.find((tool) => tool.title === 'Shop')?.name ?? ''
   for (const text of ['Let me see. ', '']) {
     provider.next({ text, calls: [refundCall] })
     const result = await client.callTool({ name, arguments: { message: 'Refund A-1' } })
@@ -389,7 +413,15 @@ t.test('an agent that is a tool of MCP says that its turn waits', async (t) => {
 })
 
 t.test('keys of a member do what users may, and nothing that takes an admin', async (t) => {
-  const { asked, list, decide, member, organization, server, shop } = await approving(t, {
+  const {
+    asked: requestRefund,
+    list,
+    decide,
+    member,
+    organization,
+    server,
+    shop,
+  } = await approving(t, {
     approver: 'admin',
   })
   const { id: ann, key: anns } = await member()
@@ -400,13 +432,13 @@ t.test('keys of a member do what users may, and nothing that takes an admin', as
     'admin:read',
     'admin:write',
   ]
-  const whole = await organization.key({ type: 'user', user_id: ann, scopes })
+  const full = await organization.key({ type: 'user', user_id: ann, scopes })
   const backed = await organization.key({ user_id: ann, scopes: [...scopes, 'users:delegate'] })
-  const { body } = await asked('of-the-owner')
+  const { body } = await requestRefund('of-the-owner')
   const [pending] = body.pending_approvals
-  const own = (await asked('of-ann', anns)).body.pending_approvals[0]
+  const own = (await requestRefund('of-ann', anns)).body.pending_approvals[0]
   const agents = `/api/admin/organizations/${organization.organizationId}/agents`
-  for (const [name, key] of Object.entries({ anns, whole, backed })) {
+  for (const [name, key] of Object.entries({ anns, full, backed })) {
     t.match(await list('?approver=admin', key), { status: 403, code: 'role_required' }, name)
     t.equal(
       (await decide(pending, 'approve', {}, key)).status,
@@ -440,10 +472,20 @@ t.test('keys of a member do what users may, and nothing that takes an admin', as
 t.test(
   'a turn that waits: its fork, its erasure, and what its user has lost meanwhile',
   async (t) => {
-    const { asked, decide, list, key, site, server, organization, shop } = await approving(t)
-    const whole = async (session: string) => (await asked(session)).body.pending_approvals[0]
+    const {
+      asked: requestRefund,
+      decide,
+      list,
+      key,
+      site,
+      server,
+      organization,
+      shop,
+    } = await approving(t)
+    const pendingIn = async (session: string) =>
+      (await requestRefund(session)).body.pending_approvals[0]
 
-    const forked = await whole('source')
+    const forked = await pendingIn('source')
     const path = '/api/external/sessions/source/fork'
     t.match(await key.ask('POST', path, { session_id: 'fork' }), { status: 201 })
     t.strictSame(await contents(key, 'fork'), ['Refund A-1'], 'the run stays with its source')
@@ -455,22 +497,22 @@ t.test(
     await (await key.attach('source')).all()
     t.equal(site.asked.length, 1)
 
-    const erased = await whole('erased')
+    const erased = await pendingIn('erased')
     const [{ run_id }] = (await list('?status=pending')).body.approvals
     const scopes = ['sessions:delete']
     const eraser = await organization.key({ type: 'user', user_id: organization.ownerId, scopes })
-    const gone = await eraser.ask('DELETE', `/api/external/v1/responses/resp_${run_id}`)
-    t.match(gone, { status: 200 })
+    const reply = await eraser.ask('DELETE', `/api/external/v1/responses/resp_${run_id}`)
+    t.match(reply, { status: 200 })
     t.match(await decide(erased, 'approve'), { status: 404 })
     t.match(await list('?status=pending'), { body: { total: 0 } })
     t.equal(site.asked.length, 1)
 
-    // Its credits are held; what is left is used up by others.
-    const poor = await whole('poor')
+    // Its credits are reserved; others spend the rest.
+    const poor = await pendingIn('poor')
     const { ownerId } = organization
     const { effective } = await organization.balance()
-    const taken = { amount: -effective - 1, reason: 'test' }
-    await server.platform.ask('POST', `/users/${ownerId}/credits`, taken)
+    const spending = { amount: -effective - 1, reason: 'test' }
+    await server.platform.ask('POST', `/users/${ownerId}/credits`, spending)
     t.match(await key.chat({ model: shop, messages: user('No') }), { code: 'insufficient_credits' })
     t.match(await decide(poor, 'approve'), { status: 200 })
     await (await key.attach('poor')).all()
@@ -485,17 +527,17 @@ t.test(
 t.test('an agent that is gone ends its turn, and the calls beside are withdrawn', async (t) => {
   const { key, decide, list, shop, provider, server, organization, site } = await approving(t)
   provider.next({ calls: [refundCall, { ...refundCall, arguments: { order: 'A-2' } }] })
-  const asked = { model: shop, session_id: 's', messages: user('Refund both') }
-  const [one, other] = (await key.chat(asked)).body.pending_approvals
+  const request = { model: shop, session_id: 's', messages: user('Refund both') }
+  const [first, second] = (await key.chat(request)).body.pending_approvals
   const path = `/organizations/${organization.organizationId}/agents/${shop}`
   await server.platform.ask('DELETE', path)
-  t.match(await decide(one, 'approve'), { status: 200 })
+  t.match(await decide(first, 'approve'), { status: 200 })
   await eventually(async () => {
     const { body } = await key.status('s')
     return !body.is_processing && !body.state
   })
   t.match(await list('?status=pending'), { body: { total: 0 } })
-  t.match(await decide(other, 'approve'), { status: 409, code: 'approval_decided' })
+  t.match(await decide(second, 'approve'), { status: 409, code: 'approval_decided' })
   t.equal(site.asked.length, 0)
   await server.tick()
   const { balance, effective } = await organization.balance()

@@ -19,14 +19,14 @@ t.test('a sequence whose last agent fails is charged for the answers before it',
     t.equal(after.balance, after.effective, 'nothing stays reserved')
     return before.balance - after.balance
   }
-  const whole = await spent(() => ask('whole'))
+  const complete = await spent(() => ask('whole'))
   provider.next({ text: 'Yes.' }, { text: 'Yes.' }, { status: 400 })
   const failed = await spent(async () => {
     const { status } = await ask('fails')
     t.ok(status >= 400)
   })
-  t.ok(failed > whole / 2, 'two of three answers')
-  t.ok(failed < whole, 'the call that failed is free')
+  t.ok(failed > complete / 2, 'two of three answers')
+  t.ok(failed < complete, 'the call that failed is free')
   provider.next({ status: 400 })
   t.equal(await spent(() => ask('first-fails')), 0)
 })

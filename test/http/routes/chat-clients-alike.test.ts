@@ -24,9 +24,9 @@ const atOf = (server: { url: string }, { key }: { key: string }): At => ({
 })
 
 const joined = async (pieces: AsyncIterable<string>) => {
-  let said = ''
-  for await (const piece of pieces) said += piece
-  return said
+  let text = ''
+  for await (const piece of pieces) text += piece
+  return text
 }
 
 /** Cities that a tool was called for. */
@@ -72,7 +72,7 @@ for (const [name, clientAt] of Object.entries(clients)) {
     const { server, key, provider } = await startChat(t, undefined, {}, env)
     const client = clientAt(atOf(server, key))
     let before = 0
-    const asked = (count: number, what: string) => {
+    const expectCalls = (count: number, what: string) => {
       t.equal(provider.requests.length - before, count, `${what}: the provider's calls`)
       before = provider.requests.length
     }
@@ -80,43 +80,43 @@ for (const [name, clientAt] of Object.entries(clients)) {
     provider.next({ text: 'One two three.' }, { text: 'Four five six.' })
     t.equal(await client.whole('Count'), 'One two three.')
     t.equal(await joined(client.streamed('Count')), 'Four five six.')
-    asked(2, 'answers')
+    expectCalls(2, 'answers')
 
     for (const streamed of [false, true]) {
       const { cities, weather } = noted()
       provider.next(calls, { text: 'In Paris: 18 degrees' })
       t.equal(await client.loop('Paris?', weather, streamed), 'In Paris: 18 degrees')
       t.strictSame(cities, ['Paris'], `a loop of tools, streamed: ${streamed}`)
-      asked(2, 'a loop')
+      expectCalls(2, 'a loop')
     }
 
     provider.next({ text: '{"name":"Ada","age":36}' })
     t.strictSame(await client.person('Who?'), { name: 'Ada', age: 36 })
-    asked(1, 'a structured answer')
+    expectCalls(1, 'a structured answer')
 
     provider.next(refused, refused)
     t.equal(await client.whole('Do it'), 'I cannot do that.', 'a refusal is the answer')
     t.equal(await joined(client.streamed('Do it')), 'I cannot do that.')
-    asked(2, 'refusals')
+    expectCalls(2, 'refusals')
 
-    let said = ''
+    let text = ''
     provider.next(broken)
     const streaming = async () => {
-      for await (const piece of client.streamed('Say')) said += piece
+      for await (const piece of client.streamed('Say')) text += piece
     }
     await t.rejects(streaming(), 'a stream that breaks off is an error')
-    t.match(said, /^Half/)
-    asked(1, 'a stream that breaks off')
+    t.match(text, /^Half/)
+    expectCalls(1, 'a stream that breaks off')
 
     provider.next({ status: 401 })
     await t.rejects(client.whole('Say'), 'a provider that refuses our key')
-    asked(1, 'what is refused is not repeated')
+    expectCalls(1, 'what is refused is not repeated')
 
     t.type(await client.picture('What is this?', png(3, 2)), 'string')
     t.match(provider.requests.at(-1)?.body.messages.at(-1)?.content, [
       { type: 'text', text: 'What is this?' },
       { type: 'image_url', image_url: { url: /^data:image\/png;base64,/ } },
     ])
-    asked(1, 'a picture')
+    expectCalls(1, 'a picture')
   })
 }

@@ -51,17 +51,17 @@ t.test('LangChain, whole and streamed', async (t) => {
     configuration: { baseURL: `${server.url}/api/external/v1` },
   })
   t.equal((await model.invoke('Hi')).content, text)
-  let said = ''
-  for await (const chunk of await model.stream('Hi')) said += chunk.content
-  t.equal(said, text)
+  let streamedText = ''
+  for await (const chunk of await model.stream('Hi')) streamedText += chunk.content
+  t.equal(streamedText, text)
 })
 
 t.test('the openai package does not repeat what the provider will refuse again', async (t) => {
   const { key, server, provider, organization } = await startChat(t)
   const { client, sent } = openAi(server, key)
   const ask = { model: 'svc-orchestrator', messages: [{ role: 'user' as const, content: 'Hi' }] }
-  const failure = async (asked: Promise<unknown>) => {
-    const error = await asked.then(
+  const failure = async (request: Promise<unknown>) => {
+    const error = await request.then(
       () => undefined,
       (error: unknown) => error,
     )
@@ -72,15 +72,15 @@ t.test('the openai package does not repeat what the provider will refuse again',
     for await (const _ of await client.chat.completions.create({ ...ask, stream: true }));
   }
   for (const status of [400, 401, 403, 404])
-    for (const [how, asking, said] of [
+    for (const [how, call, expected] of [
       ['whole', () => client.chat.completions.create(ask), 500],
       ['streamed', streamed, undefined],
     ] as const) {
       const before = { sent: sent(), asked: provider.requests.length }
       provider.next({ status })
       t.strictSame(
-        await failure(asking()),
-        { status: said, code: 'model_misconfigured' },
+        await failure(call()),
+        { status: expected, code: 'model_misconfigured' },
         `${status}, ${how}`,
       )
       t.equal(sent() - before.sent, 1, 'the client asks us once')
@@ -102,20 +102,20 @@ t.test('the openai package raises that a turn was cancelled, and does not repeat
   const { key, server, provider } = await startChat(t)
   const { client, sent } = openAi(server, key)
   const ask = { model: 'svc-orchestrator', messages: [{ role: 'user' as const, content: 'Hi' }] }
-  const whole = async (session_id: string) => {
+  const complete = async (session_id: string) => {
     await client.chat.completions.create({ ...ask, session_id } as typeof ask)
   }
   const streamed = async (session_id: string) => {
-    const asked = { ...ask, session_id, stream: true as const }
-    for await (const _ of await client.chat.completions.create(asked));
+    const body = { ...ask, session_id, stream: true as const }
+    for await (const _ of await client.chat.completions.create(body));
   }
-  for (const [how, asking, status] of [
-    ['whole', whole, 409],
+  for (const [how, call, status] of [
+    ['whole', complete, 409],
     ['streamed', streamed, undefined],
   ] as const) {
     const count = provider.requests.length + 1
     provider.next(held().reply)
-    const failed = t.rejects(asking(how), { status, code: 'turn_cancelled' }, how)
+    const failed = t.rejects(call(how), { status, code: 'turn_cancelled' }, how)
     await provider.received(count)
     await key.cancel(how)
     await failed

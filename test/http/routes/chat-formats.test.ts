@@ -17,7 +17,7 @@ const city = z.object({
   coastal: z.boolean(),
 })
 const zurich = { name: 'Zürich', people: 450_000, tags: ['old'], coastal: true }
-const whole = JSON.stringify(zurich)
+const zurichJson = JSON.stringify(zurich)
 const schema = {
   type: 'object',
   properties: { name: { type: 'string' }, people: { type: 'integer' } },
@@ -37,7 +37,7 @@ const offline = async (t: Test) => {
 }
 
 t.test('stock clients get the object that their schema asks for', async (t) => {
-  const provided = await startChat(t, { text: whole, usage })
+  const provided = await startChat(t, { text: zurichJson, usage })
   for (const { key, server } of [provided, await offline(t)]) {
     const isOffline = server !== provided.server
     const client = new OpenAI({ apiKey: key.key, baseURL: at(server.url) })
@@ -88,18 +88,18 @@ t.test('an answer that does not fit is asked for once more, with what was wrong'
   for (const stream of [false, true]) {
     const before = provider.requests.length
     provider.next({ text: '{"name":"Bern"}', usage }, { text: fits, usage })
-    const asked = {
+    const request = {
       messages: user('Which city?'),
       response_format: format,
       session_id: `${stream}`,
     }
     if (stream) {
-      const frames = await (await key.stream(asked)).all()
+      const frames = await (await key.stream(request)).all()
       t.equal(textOf(frames), fits, 'only what fits is streamed')
       t.equal(frames.at(-1)?.data, '[DONE]')
       t.ok(eventsOf(frames).some(({ event }) => event === 'agent_started'))
     } else {
-      const { status, body } = await key.chat(asked)
+      const { status, body } = await key.chat(request)
       t.equal(status, 200)
       t.equal(body.choices[0].message.content, fits)
       t.equal(body.choices[0].finish_reason, 'stop')
@@ -122,15 +122,15 @@ t.test('a turn fails after two invalid answers, and both are charged', async (t)
   const { key, server, provider, organization } = await startChat(t, reply, undefined, {
     LLM_PRICES: JSON.stringify({ 'test/*': { prompt: 1, completion: 1 } }),
   })
-  const asked = { messages: user('Which city?'), response_format: format }
-  const { status, code, headers, body } = await key.chat({ ...asked, session_id: 's' })
+  const request = { messages: user('Which city?'), response_format: format }
+  const { status, code, headers, body } = await key.chat({ ...request, session_id: 's' })
   t.equal(status, 502)
   t.equal(code, 'invalid_model_output')
   t.equal(headers.get('x-should-retry'), 'false')
   t.match(body.error, { type: 'server_error', code: 'invalid_model_output' })
   t.equal(provider.requests.length, 2)
   t.strictSame(await contents(key, 's'), ['Which city?'], 'nothing of it is stored')
-  const frames = await (await key.stream(asked)).all()
+  const frames = await (await key.stream(request)).all()
   t.equal(textOf(frames), '', 'nothing of it is streamed')
   t.match(frames.at(-2)?.data.error, { code: 'invalid_model_output' })
   const left = 100 - 60 / 1_000_000
@@ -149,18 +149,18 @@ t.test('a turn fails after two invalid answers, and both are charged', async (t)
 
 t.test('json_object: any object will do, and the model is told so', async (t) => {
   const { key, provider } = await startChat(t, { text: '{"a":1}' })
-  const asked = { messages: user('Hi'), response_format: { type: 'json_object' } }
-  t.equal((await key.chat(asked)).body.choices[0].message.content, '{"a":1}')
+  const request = { messages: user('Hi'), response_format: { type: 'json_object' } }
+  t.equal((await key.chat(request)).body.choices[0].message.content, '{"a":1}')
   t.match(provider.requests[0]?.body.response_format, { type: 'json_object' })
   t.match(provider.requests[0]?.body.messages[0], { role: 'system', content: /one JSON object/ })
   provider.next({ text: '[1]' }, { text: '"a"' })
-  t.equal((await key.chat(asked)).status, 502)
+  t.equal((await key.chat(request)).status, 502)
   const plain = { messages: user('Hi'), response_format: { type: 'text' } }
   t.equal((await key.chat(plain)).status, 200)
   t.notOk('response_format' in (provider.requests.at(-1)?.body ?? {}))
   const offlineKey = (await offline(t)).key
-  const said = (await offlineKey.chat(asked)).body.choices[0].message.content
-  t.strictSame(JSON.parse(said), { message: 'Hi' })
+  const content = (await offlineKey.chat(request)).body.choices[0].message.content
+  t.strictSame(JSON.parse(content), { message: 'Hi' })
 })
 
 t.test('json_object with a schema is a schema to answer by', async (t) => {
@@ -184,8 +184,8 @@ t.test('json_object with a schema is a schema to answer by', async (t) => {
       code: 'invalid_input',
       body: { error: { param: 'response_format.schema' } },
     })
-  const said = (await (await offline(t)).key.chat(of(schema))).body.choices[0].message.content
-  t.match(JSON.parse(said), { name: 'Hi', people: Number })
+  const content = (await (await offline(t)).key.chat(of(schema))).body.choices[0].message.content
+  t.match(JSON.parse(content), { name: 'Hi', people: Number })
 })
 
 t.test('an answer that was cut off is given as it is, as OpenAI does', async (t) => {
@@ -212,7 +212,7 @@ t.test('the format is for the agent that gives the final answer', async (t) => {
   const writes = await organization.agent({ name: 'Writes' })
   const team = (name: string, agent_type: string, more = {}) =>
     organization.agent({ name, agent_type, sub_agents: [drafts, writes], ...more })
-  const asked = async (model: string, stream = false) => {
+  const chatWith = async (model: string, stream = false) => {
     const before = provider.requests.length
     const body = { messages: user('Hi'), response_format: format, model }
     const given = stream
@@ -229,7 +229,11 @@ t.test('the format is for the agent that gives the final answer', async (t) => {
   const sequence = await team('Sequence', 'SEQUENTIAL_AGENT')
   for (const stream of [false, true]) {
     provider.next({ text: 'A draft' }, { text: fits })
-    t.strictSame(await asked(sequence, stream), { status: 200, text: fits, formats: [false, true] })
+    t.strictSame(await chatWith(sequence, stream), {
+      status: 200,
+      text: fits,
+      formats: [false, true],
+    })
   }
   const loop = await team('Loop', 'LOOP_AGENT', { max_iterations: 2 })
   provider.next(
@@ -238,15 +242,15 @@ t.test('the format is for the agent that gives the final answer', async (t) => {
     { text: 'Two' },
     { text: fits },
   )
-  t.strictSame(await asked(loop, true), {
+  t.strictSame(await chatWith(loop, true), {
     status: 200,
     text: fits,
     formats: [false, true, false, true],
   })
   const parallel = await team('Parallel', 'PARALLEL_AGENT')
-  t.strictSame(await asked(parallel), { status: 502, text: 'invalid_model_output', formats: [] })
+  t.strictSame(await chatWith(parallel), { status: 502, text: 'invalid_model_output', formats: [] })
   provider.next({ text: 'A draft' }, { text: 'No' }, { text: fits })
-  t.strictSame(await asked(sequence), { status: 200, text: fits, formats: [false, true, true] })
+  t.strictSame(await chatWith(sequence), { status: 200, text: fits, formats: [false, true, true] })
 })
 
 t.test('schemas that cannot be used are refused, before anything is asked', async (t) => {
@@ -301,7 +305,7 @@ t.test('a pattern that takes for ever is checked elsewhere, and given up', async
 t.test('the offline model gives the smallest answer that fits, whatever the schema', async (t) => {
   const { key, organization } = await offline(t)
   const agent = await organization.agent({ name: 'Solo' })
-  const answered = async (schema: object) => {
+  const answerFor = async (schema: object) => {
     const { status, body } = await key.chat({
       messages: user('How are you?'),
       model: agent,
@@ -315,9 +319,9 @@ t.test('the offline model gives the smallest answer that fits, whatever the sche
     },
     $ref: '#/$defs/node',
   }
-  t.strictSame(await answered(tree), { kids: [] })
+  t.strictSame(await answerFor(tree), { kids: [] })
   t.strictSame(
-    await answered({
+    await answerFor({
       type: 'object',
       required: ['kind', 'when', 'short', 'score'],
       properties: {
@@ -335,5 +339,5 @@ t.test('the offline model gives the smallest answer that fits, whatever the sche
   }
   const large = { type: 'array', minItems: 1e9, items: { type: 'string', minLength: 1e9 } }
   for (const bomb of [{ ...endless, $ref: '#/$defs/a' }, large, { not: {} }])
-    t.equal(await answered(bomb), 502, JSON.stringify(bomb))
+    t.equal(await answerFor(bomb), 502, JSON.stringify(bomb))
 })

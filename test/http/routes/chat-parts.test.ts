@@ -14,14 +14,14 @@ import {
 } from '../../support/media.ts'
 import { startApp, startChat } from '../../support/server.ts'
 
-const said = (...content: readonly object[]) => [{ role: 'user', content }]
+const messagesWith = (...content: readonly object[]) => [{ role: 'user', content }]
 const everything = JSON.stringify({ 'test/*': ['image', 'audio', 'file'] })
 
 t.test('the offline model tells what it was given', async (t) => {
   const server = await startApp(t)
   const key = await (await server.platform.organization()).key()
   const ask = async (...content: readonly object[]) => {
-    const { status, body } = await key.chat({ messages: said(...content) })
+    const { status, body } = await key.chat({ messages: messagesWith(...content) })
     t.equal(status, 200, JSON.stringify(body))
     return body.choices[0].message.content
   }
@@ -53,7 +53,7 @@ t.test('a provider is given the files in their places, and again in later turns'
     audioPart(mp3(4_001), 'mp3'),
     filePart(pdf(70_000)),
   ]
-  const { status, body } = await key.chat({ messages: said(...content) })
+  const { status, body } = await key.chat({ messages: messagesWith(...content) })
   t.equal(status, 200, JSON.stringify(body))
   t.strictSame(provider.requests[0]?.body.messages.at(-1)?.content, content)
   t.equal(
@@ -67,7 +67,10 @@ t.test('a provider is given the files in their places, and again in later turns'
   t.strictSame(again.at(-3)?.content, content, 'earlier files are shown again')
   t.equal(again.at(-1)?.content, 'And now?')
   for (let n = 0; n < 4; n++)
-    await key.chat({ messages: said(...content.filter(({ type }) => type !== 'text')), session_id })
+    await key.chat({
+      messages: messagesWith(...content.filter(({ type }) => type !== 'text')),
+      session_id,
+    })
   const last = provider.requests.at(-1)?.body.messages ?? []
   t.equal(last.at(-3)?.content?.length, 4)
   t.match(
@@ -77,77 +80,80 @@ t.test('a provider is given the files in their places, and again in later turns'
   )
 })
 
-t.test('what is refused is refused before anything is stored or reserved', async (t) => {
-  const images = { LLM_MODALITIES: '{"test/*":["image"]}' }
-  const { provider, server, organization, key } = await startChat(t, undefined, {}, images)
-  const many = (count: number) => Array.from({ length: count }, () => imagePart())
-  const cases: [string, readonly object[], number, string, RegExp][] = [
-    ['a sound', [audioPart()], 400, 'unsupported_content', /test\/model takes no sounds/],
-    ['a file', [filePart()], 400, 'unsupported_content', /test\/model takes no files/],
-    [
-      'no base64',
-      [{ ...imagePart(), image_url: { url: 'data:image/png;base64,#' } }],
-      400,
-      'invalid_content',
-      /base64/,
-    ],
-    [
-      'an address within',
-      [{ type: 'image_url', image_url: { url: 'https://127.0.0.1/a' } }],
-      400,
-      'invalid_content',
-      /not public/,
-    ],
-    [
-      'plain HTTP',
-      [{ type: 'image_url', image_url: { url: 'http://example.com/a' } }],
-      400,
-      'invalid_content',
-      /https/,
-    ],
-    [
-      'another scheme',
-      [{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }],
-      400,
-      'invalid_input',
-      /https address/,
-    ],
-    [
-      'text in a data URL',
-      [{ type: 'image_url', image_url: { url: 'data:text/plain,hi' } }],
-      400,
-      'invalid_input',
-      /data URL/,
-    ],
-    [
-      'a stored file',
-      [{ type: 'file', file: { file_id: 'file-1' } }],
-      400,
-      'invalid_input',
-      /There are no stored files/,
-    ],
-    ['too many', many(21), 400, 'invalid_input', /at most 20 files/],
-  ]
-  for (const [name, content, status, code, message] of cases)
-    t.match(
-      await key.chat({ messages: said(...content) }),
-      { status, code, body: { error: { message } } },
-      name,
-    )
-  const three = [1, 2, 3].map(() => ({ role: 'user', content: many(20) }))
-  t.match(await key.chat({ messages: three }), {
-    status: 400,
-    body: { error: { message: /at most 50/ } },
-  })
-  t.equal(provider.requests.length, 0)
-  t.equal((await key.sessions()).body.total, 0)
-  const { balance, effective } = await organization.balance()
-  t.equal(balance, effective)
-  const audit = `/organizations/${organization.organizationId}/audit/events?type=UserMessageSent`
-  t.strictSame((await server.platform.ask('GET', audit)).events, [])
-})
+t.test(
+  'invalid or unsupported parts are refused before anything is stored or reserved',
+  async (t) => {
+    const images = { LLM_MODALITIES: '{"test/*":["image"]}' }
+    const { provider, server, organization, key } = await startChat(t, undefined, {}, images)
+    const many = (count: number) => Array.from({ length: count }, () => imagePart())
+    const cases: [string, readonly object[], number, string, RegExp][] = [
+      ['a sound', [audioPart()], 400, 'unsupported_content', /test\/model takes no sounds/],
+      ['a file', [filePart()], 400, 'unsupported_content', /test\/model takes no files/],
+      [
+        'no base64',
+        [{ ...imagePart(), image_url: { url: 'data:image/png;base64,#' } }],
+        400,
+        'invalid_content',
+        /base64/,
+      ],
+      [
+        'an address within',
+        [{ type: 'image_url', image_url: { url: 'https://127.0.0.1/a' } }],
+        400,
+        'invalid_content',
+        /not public/,
+      ],
+      [
+        'plain HTTP',
+        [{ type: 'image_url', image_url: { url: 'http://example.com/a' } }],
+        400,
+        'invalid_content',
+        /https/,
+      ],
+      [
+        'another scheme',
+        [{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }],
+        400,
+        'invalid_input',
+        /https address/,
+      ],
+      [
+        'text in a data URL',
+        [{ type: 'image_url', image_url: { url: 'data:text/plain,hi' } }],
+        400,
+        'invalid_input',
+        /data URL/,
+      ],
+      [
+        'a stored file',
+        [{ type: 'file', file: { file_id: 'file-1' } }],
+        400,
+        'invalid_input',
+        /There are no stored files/,
+      ],
+      ['too many', many(21), 400, 'invalid_input', /at most 20 files/],
+    ]
+    for (const [name, content, status, code, message] of cases)
+      t.match(
+        await key.chat({ messages: messagesWith(...content) }),
+        { status, code, body: { error: { message } } },
+        name,
+      )
+    const three = [1, 2, 3].map(() => ({ role: 'user', content: many(20) }))
+    t.match(await key.chat({ messages: three }), {
+      status: 400,
+      body: { error: { message: /at most 50/ } },
+    })
+    t.equal(provider.requests.length, 0)
+    t.equal((await key.sessions()).body.total, 0)
+    const { balance, effective } = await organization.balance()
+    t.equal(balance, effective)
+    const audit = `/organizations/${organization.organizationId}/audit/events?type=UserMessageSent`
+    t.strictSame((await server.platform.ask('GET', audit)).events, [])
+  },
+)
 
-t.test('agents whose models do not take a file are told of it', async (t) => {
+t.test('a model that does not take a file receives a description of it', async (t) => {
   const images = { LLM_MODALITIES: '{"test/seeing":["image"]}' }
   const { provider, organization, key } = await startChat(t, undefined, {}, images)
   const [seeing, blind] = [
@@ -157,12 +163,12 @@ t.test('agents whose models do not take a file are told of it', async (t) => {
   const both = { agent_type: 'SEQUENTIAL_AGENT', sub_agents: [seeing, blind] }
   const target_agent_id = await organization.agent({ name: 'Both', ...both })
   const content = [textPart('Look'), imagePart()]
-  const { status, body } = await key.chat({ messages: said(...content), target_agent_id })
+  const { status, body } = await key.chat({ messages: messagesWith(...content), target_agent_id })
   t.equal(status, 200, JSON.stringify(body))
-  const [first, second] = provider.requests.map((one) => one.body.messages.at(-1)?.content)
+  const [first, second] = provider.requests.map((request) => request.body.messages.at(-1)?.content)
   t.strictSame(first, content)
   t.equal(second, 'Look\n[image, image/png, 640 × 480 pixels, 33 bytes]')
-  const alone = await key.chat({ messages: said(...content), target_agent_id: blind })
+  const alone = await key.chat({ messages: messagesWith(...content), target_agent_id: blind })
   t.match(alone, { code: 'unsupported_content', body: { error: { message: /test\/blind/ } } })
 })
 

@@ -40,22 +40,22 @@ t.test('settings reach the provider as they are, whole and streamed', async (t) 
 t.test('a request’s settings win over an agent’s own, for every agent of the turn', async (t) => {
   const { key, provider, organization } = await startChat(t)
   const own = { temperature: 1, max_tokens: 100 }
-  const one = await organization.agent({ name: 'One', ...own })
-  const two = await organization.agent({ name: 'Two', ...own })
-  const both = { agent_type: 'SEQUENTIAL_AGENT', sub_agents: [one, two] }
+  const first = await organization.agent({ name: 'One', ...own })
+  const second = await organization.agent({ name: 'Two', ...own })
+  const both = { agent_type: 'SEQUENTIAL_AGENT', sub_agents: [first, second] }
   const model = await organization.agent({ name: 'Both', ...both })
-  const asked = async (body: object) => {
+  const settingsSent = async (body: object) => {
     const before = provider.requests.length
     t.equal((await key.chat({ messages: user('Hi'), model, ...body })).status, 200)
     return provider.requests
       .slice(before)
       .map(({ body: { messages: _, model: __, stream: ___, stream_options: ____, ...all } }) => all)
   }
-  t.strictSame(await asked({}), [own, own])
+  t.strictSame(await settingsSent({}), [own, own])
   const wins = { temperature: 0, max_completion_tokens: 7 }
-  t.strictSame(await asked(wins), [wins, wins])
+  t.strictSame(await settingsSent(wins), [wins, wins])
   const beside = { ...own, top_p: 0.5 }
-  t.strictSame(await asked({ top_p: 0.5 }), [beside, beside])
+  t.strictSame(await settingsSent({ top_p: 0.5 }), [beside, beside])
 })
 
 t.test('a setting out of range or of another type is refused, and nothing is asked', async (t) => {
@@ -86,7 +86,7 @@ t.test('a setting out of range or of another type is refused, and nothing is ask
   t.equal(provider.requests.length, 0)
 })
 
-t.test('what would change the answer and is not offered is refused by name', async (t) => {
+t.test('an unsupported setting that would change the answer is refused by name', async (t) => {
   const { key, provider } = await startChat(t)
   const refused: Record<string, readonly unknown[]> = {
     n: [2, 100],

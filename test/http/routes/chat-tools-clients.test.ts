@@ -96,9 +96,9 @@ t.test('the AI SDK: tools in several steps, whole and streamed', async (t) => {
       }),
     },
   }
-  const whole = await generateText(ask)
-  t.equal(whole.text, answer)
-  t.equal(whole.steps.length, 2)
+  const complete = await generateText(ask)
+  t.equal(complete.text, answer)
+  t.equal(complete.steps.length, 2)
   t.equal(await streamText(ask).text, answer)
 })
 
@@ -114,12 +114,12 @@ t.test('LangChain: a call, its result, the answer', async (t) => {
     apiKey,
     configuration: { baseURL },
   }).bindTools([weather])
-  const asked = new HumanMessage(question)
-  const called = await model.invoke([asked])
+  const message = new HumanMessage(question)
+  const called = await model.invoke([message])
   t.match(called.tool_calls, [{ name: 'get_weather', args: { city: 'Paris' } }])
   const result = new ToolMessage({
     content: '18 degrees',
     tool_call_id: called.tool_calls?.[0]?.id ?? '',
   })
-  t.equal((await model.invoke([asked, called, result])).content, answer)
+  t.equal((await model.invoke([message, called, result])).content, answer)
 })

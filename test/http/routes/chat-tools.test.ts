@@ -76,10 +76,10 @@ t.test('the whole history finds the session, and needs none', async (t) => {
   const third = await key.chat({ messages: imported, tools })
   t.match(third.body.choices, [{ message: { content: 'get_weather answered: -4 degrees' } }])
   t.not(third.body.session_id, first.body.session_id, 'a conversation that was begun elsewhere')
-  const [asked] = imported
+  const [question] = imported
   for (const unknown of [
-    [asked, result('call_abc123')],
-    [asked, { role: 'assistant', tool_calls: [elsewhere] }, result('call_other')],
+    [question, result('call_abc123')],
+    [question, { role: 'assistant', tool_calls: [elsewhere] }, result('call_other')],
     [result('call_AZq7wgAAcAAAAAAAAAAAAA_0')],
   ])
     t.equal(refused(await key.chat({ messages: unknown, tools })), '400 invalid_tool_result')
@@ -94,15 +94,15 @@ t.test('several calls at once are answered at once', async (t) => {
   const session_id = 's'
   const reply = await key.chat({ messages: user('Hi'), tools, session_id })
   t.equal(reply.body.choices[0].message.content, 'Let me look.')
-  const [one, other] = callsOf(reply).map(({ id }: { id: string }) => id)
+  const [first, second] = callsOf(reply).map(({ id }: { id: string }) => id)
   const say = (...results: object[]) => key.chat({ messages: results, tools, session_id })
-  const partial = await say(result(one))
+  const partial = await say(result(first))
   t.equal(refused(partial), '400 invalid_tool_result')
-  t.match(partial.body.error.message, other, 'names what is missing')
-  t.equal(refused(await say(result(one), result(one))), '400 invalid_tool_result')
-  t.equal(refused(await say(result(one), result(other), result('x'))), '400 invalid_tool_result')
+  t.match(partial.body.error.message, second, 'names what is missing')
+  t.equal(refused(await say(result(first), result(first))), '400 invalid_tool_result')
+  t.equal(refused(await say(result(first), result(second), result('x'))), '400 invalid_tool_result')
   t.equal(provider.requests.length, 1, 'refusals ask no model')
-  t.equal((await say(result(other, 'B'), result(one, 'A'))).status, 200)
+  t.equal((await say(result(second, 'B'), result(first, 'A'))).status, 200)
   t.match(provider.requests[1]?.body.messages.slice(-4), [
     { role: 'user', content: 'Hi' },
     { role: 'assistant', content: 'Let me look.', tool_calls: [{ id: 'call_0_get_weather' }, {}] },
@@ -120,8 +120,8 @@ t.test('the loop repeats; a refused provider leaves the calls open', async (t) =
   provider.next(calls, calls, { status: 400 })
   const session_id = 's'
   const system = { role: 'system', content: 'Be brief.' }
-  const asked = { messages: [system, ...user('Hi')], tools, session_id }
-  let reply = await key.chat(asked)
+  const request = { messages: [system, ...user('Hi')], tools, session_id }
+  let reply = await key.chat(request)
   const ids = new Set<string>()
   for (const expected of [200, 500, 200]) {
     const [{ id }] = callsOf(reply)
@@ -188,9 +188,9 @@ t.test('streamed: the head first, then arguments in pieces', async (t) => {
   const put = (all: readonly Frame[]) => {
     const calls: { id: string; name: string; pieces: string[] }[] = []
     for (const { data } of all)
-      for (const { index, id, function: one } of data.choices?.[0]?.delta.tool_calls ?? []) {
-        if (id) calls[index] = { id, name: one.name, pieces: [] }
-        else calls[index]?.pieces.push(one.arguments)
+      for (const { index, id, function: fn } of data.choices?.[0]?.delta.tool_calls ?? []) {
+        if (id) calls[index] = { id, name: fn.name, pieces: [] }
+        else calls[index]?.pieces.push(fn.arguments)
       }
     return calls
   }
@@ -286,7 +286,7 @@ t.test('of allowed tools alone the model is told', async (t) => {
   const sent = provider.requests.at(-1)?.body
   t.equal(sent?.tool_choice, 'required')
   t.strictSame(
-    [sent?.tools].flat().map((one) => Object(one).function.name),
+    [sent?.tools].flat().map((entry) => Object(entry).function.name),
     ['g'],
   )
 })
@@ -297,7 +297,7 @@ t.test('tool_choice and parallel_tool_calls', async (t) => {
   const ask = async (tool_choice: unknown, more: object = {}) => {
     const reply = await key.chat({ messages: user('Hi'), tools: all, tool_choice, ...more })
     return reply.status === 200
-      ? callsOf(reply).map(({ function: one }: { function: { name: string } }) => one.name)
+      ? callsOf(reply).map(({ function: fn }: { function: { name: string } }) => fn.name)
       : refused(reply)
   }
   t.strictSame(await ask('auto'), [])
@@ -310,7 +310,7 @@ t.test('tool_choice and parallel_tool_calls', async (t) => {
   t.equal(await ask('sometimes'), '400 invalid_input')
 })
 
-t.test('what a provider is given', async (t) => {
+t.test('a provider receives the tools, the tool choice and the calls of the request', async (t) => {
   const { key, provider } = await startChat(t)
   const strict = { type: 'function', function: { ...weather.function, strict: true } }
   const choice = { type: 'function', function: { name: 'get_weather' } }
@@ -402,7 +402,7 @@ t.test('bounds', async (t) => {
   t.equal((await answer('x'.repeat(1_048_576))).status, 200)
 })
 
-t.test('what a turn keeps while it waits is bounded', async (t) => {
+t.test('the calls and results that a waiting turn stores are bounded', async (t) => {
   const { key, provider } = await startChat(t)
   const session_id = 's'
   const again = { calls: [called('get_weather')] }

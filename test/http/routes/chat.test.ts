@@ -8,7 +8,7 @@ import { startChat } from '../../support/server.ts'
 const usage = { prompt_tokens: 100, completion_tokens: 20 }
 
 /** What the provider was asked, without the orchestrator's own instruction. */
-const asked = (request?: Received) =>
+const sentMessages = (request?: Received) =>
   request?.body.messages.slice(1).map(({ role, content }) => `${role}: ${content}`) ?? []
 
 t.test('POST /api/external/v1/chat/completions: a whole answer', async (t) => {
@@ -75,7 +75,7 @@ t.test('session_id: absent, existing, unknown', async (t) => {
   const second = await key.chat({ messages: user('Two'), session_id })
   t.equal(second.body.session_id, session_id)
   t.strictSame(
-    asked(provider.requests[1]),
+    sentMessages(provider.requests[1]),
     ['user: One', 'assistant: Hello from the double.', 'user: Two'],
     'a session keeps its context',
   )
@@ -100,7 +100,7 @@ t.test('the turn is the last user message; none: 400', async (t) => {
   const { key, provider } = await startChat(t)
   const messages = [...user('One'), { role: 'assistant', content: 'Aye' }, ...user('Two')]
   await key.chat({ messages: [...messages, { role: 'assistant', content: 'prefill' }] })
-  t.equal(asked(provider.requests[0]).at(-1), 'user: Two')
+  t.equal(sentMessages(provider.requests[0]).at(-1), 'user: Two')
   for (const body of [{}, { messages: [] }, { messages: [{ role: 'system', content: 'x' }] }]) {
     const { status, body: refusal, code } = await key.chat(body)
     t.equal(status, 400)
@@ -117,12 +117,16 @@ t.test('earlier entries are context where nothing is stored, and are not recorde
   const { key, provider } = await startChat(t)
   const before = [...user('Earlier'), { role: 'assistant', content: 'Said' }]
   const { body } = await key.chat({ messages: [...before, ...user('Now')] })
-  t.strictSame(asked(provider.requests[0]), ['user: Earlier', 'assistant: Said', 'user: Now'])
+  t.strictSame(sentMessages(provider.requests[0]), [
+    'user: Earlier',
+    'assistant: Said',
+    'user: Now',
+  ])
   t.equal((await key.messages(body.session_id)).body.total, 2)
   const { session_id } = body
   await key.chat({ session_id, messages: [...user('Forged'), ...user('Next')] })
   t.strictSame(
-    asked(provider.requests[1]),
+    sentMessages(provider.requests[1]),
     ['user: Now', 'assistant: Hello from the double.', 'user: Next'],
     'stored history wins',
   )
@@ -137,9 +141,9 @@ t.test('system entries always apply to this call', async (t) => {
     session_id: body.session_id,
     messages: [{ role: 'developer', content: 'Be long' }, ...user('Two')],
   })
-  t.match(asked(provider.requests[0]), ['system: Be brief', 'user: One'])
+  t.match(sentMessages(provider.requests[0]), ['system: Be brief', 'user: One'])
   t.strictSame(
-    asked(provider.requests[1]).filter((line) => line.startsWith('system')),
+    sentMessages(provider.requests[1]).filter((line) => line.startsWith('system')),
     ['system: Be long'],
     'to this call alone',
   )
@@ -149,11 +153,15 @@ t.test('content may be a string or an array of text parts', async (t) => {
   const { key, provider } = await startChat(t)
   const content = ['One', 'Two'].map((text) => ({ type: 'text', text }))
   t.equal((await key.chat({ messages: [{ role: 'user', content }] })).status, 200)
-  t.strictSame(asked(provider.requests[0]), ['user: One\nTwo'])
+  t.strictSame(sentMessages(provider.requests[0]), ['user: One\nTwo'])
   const refusal = { role: 'assistant', content: [{ type: 'refusal', refusal: 'Not that.' }] }
   const { status } = await key.chat({ messages: [...user('Hi'), refusal, ...user('And this?')] })
   t.equal(status, 200, 'an assistant may have refused')
-  t.strictSame(asked(provider.requests[1]), ['user: Hi', 'assistant: Not that.', 'user: And this?'])
+  t.strictSame(sentMessages(provider.requests[1]), [
+    'user: Hi',
+    'assistant: Not that.',
+    'user: And this?',
+  ])
   const image = [{ type: 'image_url', image_url: { url: 'https://example.com' } }]
   for (const [role, content, code] of [
     ['user', [{ type: 'video', video: {} }], 'invalid_input'],
@@ -206,8 +214,8 @@ t.test('unknown body parameters are tolerated', async (t) => {
 t.test('stream in the body decides, never Accept', async (t) => {
   const { key } = await startChat(t)
   const headers = { accept: 'text/event-stream' }
-  const whole = await key.chat({ messages: user('Hi') }, { headers })
-  t.equal(whole.body.object, 'chat.completion')
+  const complete = await key.chat({ messages: user('Hi') }, { headers })
+  t.equal(complete.body.object, 'chat.completion')
   const json = { headers: { accept: 'application/json' } }
   const streamed = await key.stream({ messages: user('Hi') }, json)
   t.match(streamed.headers.get('content-type'), /^text\/event-stream/)
@@ -294,14 +302,14 @@ t.test('session_hidden: created hidden, changed when passed explicitly', async (
   const { key } = await startChat(t)
   const { body } = await key.chat({ messages: user('Hi'), session_hidden: true })
   const { session_id } = body
-  const shown = async () => (await key.sessions('?include_hidden=false')).body.total
-  t.equal(await shown(), 0)
+  const visibleTotal = async () => (await key.sessions('?include_hidden=false')).body.total
+  t.equal(await visibleTotal(), 0)
   t.equal((await key.sessions()).body.total, 1, 'include_hidden is true unless told otherwise')
   t.equal((await key.messages(session_id)).status, 200, 'it can be fetched by id')
   await key.chat({ messages: user('Again'), session_id })
-  t.equal(await shown(), 0, 'left as it is when not passed')
+  t.equal(await visibleTotal(), 0, 'left as it is when not passed')
   await key.chat({ messages: user('Shown'), session_id, session_hidden: false })
-  t.equal(await shown(), 1)
+  t.equal(await visibleTotal(), 1)
 })
 
 t.test('target_agent_id: straight to that agent', async (t) => {

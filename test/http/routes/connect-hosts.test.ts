@@ -100,14 +100,14 @@ t.test('a form that showed other hosts stores nothing', async (t) => {
 
 t.test('consent for one squad stays valid for the other', async (t) => {
   const { agent, link, formOf, moveTo, connected, other, shop } = await scene(t)
-  const [one, two] = [await agent('SHOP'), await agent('SHOP')]
-  await moveTo(two, other.url)
-  await (await formOf(await link(one))).submit()
-  t.strictSame([await connected(one), await connected(two)], [{ SHOP: true }, { SHOP: false }])
-  const form = await formOf(await link(two))
+  const [first, second] = [await agent('SHOP'), await agent('SHOP')]
+  await moveTo(second, other.url)
+  await (await formOf(await link(first))).submit()
+  t.strictSame([await connected(first), await connected(second)], [{ SHOP: true }, { SHOP: false }])
+  const form = await formOf(await link(second))
   for (const { host } of [shop, other]) t.match(form.page, host)
   await form.submit()
-  t.strictSame([await connected(one), await connected(two)], [{ SHOP: true }, { SHOP: true }])
+  t.strictSame([await connected(first), await connected(second)], [{ SHOP: true }, { SHOP: true }])
 })
 
 t.test(

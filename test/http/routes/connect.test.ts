@@ -21,8 +21,8 @@ const call = (name: string, headers: Record<string, string>) => ({
 /** A squad that needs SHOP and MAP, and a user to connect it. */
 const connecting = async (t: Test, env = {}) => {
   const all = await served(t, env)
-  const made = await partner(all)
-  const { at, owner, key, provisioned } = made
+  const base = await partner(all)
+  const { at, owner, key, provisioned } = base
   const agent = async (settings: object) =>
     (await owner('POST', `${at}/agents`, settings)).body.agent_id as string
   const worker = await agent({
@@ -57,7 +57,7 @@ const connecting = async (t: Test, env = {}) => {
       payload: [new URLSearchParams(fields), more].join('&'),
     })
   const csrfOf = (html: string) => /name="csrf" value="([0-9a-f]+)"/.exec(html)?.[1] ?? ''
-  return { ...all, ...made, agent, root, idle, ask, user, link, open, submit, csrfOf }
+  return { ...all, ...base, agent, root, idle, ask, user, link, open, submit, csrfOf }
 }
 
 const skipped = [
@@ -72,16 +72,16 @@ const itemsWith = (map: boolean, shop: boolean) => [
 
 t.test('a link, its page, and what is connected then', async (t) => {
   const { ask, user, root, link, open, submit, csrfOf, at, owner } = await connecting(t)
-  const made = await link()
-  t.match(made, {
+  const created = await link()
+  t.match(created, {
     status: 201,
     body: { link_id: String, url: /\/connect\/[\w-]{43}$/, expires_at: String },
   })
-  t.strictSame(made.body.items, itemsWith(false, false))
-  t.strictSame(made.body.skipped, skipped)
-  const left = Date.parse(made.body.expires_at) - Date.now()
+  t.strictSame(created.body.items, itemsWith(false, false))
+  t.strictSame(created.body.skipped, skipped)
+  const left = Date.parse(created.body.expires_at) - Date.now()
   t.ok(left > 29 * 60_000 && left <= 30 * 60_000, '30 minutes')
-  const { url } = made.body
+  const { url } = created.body
 
   const page = await open(url)
   t.equal(page.statusCode, 200)
@@ -198,7 +198,7 @@ t.test('limit items of one kind on a connect page: 20', async (t) => {
   ])
 })
 
-t.test('what an organization is named by cannot break the page', async (t) => {
+t.test('the name of an organization cannot break the page', async (t) => {
   const { at, owner, link, open } = await connecting(t, { PUBLIC_URL: 'https://api.example/' })
   await owner('PATCH', at, { name: '<script>alert(1)</script>' })
   const { url } = (await link({ return_url: 'http://localhost:8080/back' })).body
@@ -243,12 +243,12 @@ t.test('a form for an unknown link is refused before it arrives', async (t) => {
   const { http } = await connecting(t)
   const url = await http.listen({ host: '127.0.0.1', port: 0 })
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': 900_000 }
-  const asked = request(`${url}/connect/unknown`, { method: 'POST', headers })
-  asked.on('error', () => undefined)
-  asked.flushHeaders()
-  const [answer] = await once(asked, 'response')
+  const upload = request(`${url}/connect/unknown`, { method: 'POST', headers })
+  upload.on('error', () => undefined)
+  upload.flushHeaders()
+  const [answer] = await once(upload, 'response')
   t.equal(answer.statusCode, 404)
-  asked.destroy()
+  upload.destroy()
 })
 
 t.test('a form of invalid escapes, or with many fields, is scanned once', async (t) => {

@@ -76,14 +76,14 @@ t.test('content belongs to its user, and to the organization', async (t) => {
   await server.platform.ask('POST', `/users/${user_id}/credits`, { amount: 1, reason: 'x' })
   const colleague = await hired({
     ...organization,
-    key: async (asked) => organization.key({ ...asked, type: 'user', user_id }),
+    key: async (settings) => organization.key({ ...settings, type: 'user', user_id }),
   })
-  for (const one of [stranger, colleague]) {
-    t.equal((await one.list()).total, 0)
-    t.match(await one.ask('GET', `/${id}`), { status: 404, code: 'content_not_found' })
-    t.match(await one.retry(id), { status: 404, code: 'content_not_found' })
-    const own = await one.draw()
-    await one.over(own)
+  for (const outsider of [stranger, colleague]) {
+    t.equal((await outsider.list()).total, 0)
+    t.match(await outsider.ask('GET', `/${id}`), { status: 404, code: 'content_not_found' })
+    t.match(await outsider.retry(id), { status: 404, code: 'content_not_found' })
+    const own = await outsider.draw()
+    await outsider.over(own)
     const link = changed(storage_url, (url) => {
       url.pathname = `/files/${own}`
     })
@@ -152,16 +152,16 @@ t.test('files in parts', async (t) => {
     }
   }
   const etag = `"${storage_path}"`
-  const whole = { status: 200, text: '0123456789', length: '10', range: null }
+  const complete = { status: 200, text: '0123456789', length: '10', range: null }
   t.match(await get(), {
-    ...whole,
+    ...complete,
     type: 'audio/wav',
     etag,
     accepts: 'bytes',
     policy: /sandbox/,
     sniff: 'nosniff',
   })
-  t.match(await get({}, 'HEAD'), { ...whole, text: '' })
+  t.match(await get({}, 'HEAD'), { ...complete, text: '' })
   const parts: Record<string, [text: string, range: string]> = {
     'bytes=0-0': ['0', '0-0'],
     'bytes=2-5': ['2345', '2-5'],
@@ -170,13 +170,13 @@ t.test('files in parts', async (t) => {
     'bytes=-99': ['0123456789', '0-9'],
     'bytes=8-99': ['89', '8-9'],
   }
-  for (const [range, [text, shown]] of Object.entries(parts))
+  for (const [range, [text, span]] of Object.entries(parts))
     t.match(
       await get({ range }),
       {
         status: 206,
         text,
-        range: `bytes ${shown}/10`,
+        range: `bytes ${span}/10`,
         length: `${text.length}`,
         type: 'audio/wav',
       },
@@ -195,14 +195,14 @@ t.test('files in parts', async (t) => {
       range,
     )
   for (const range of ['bytes=', 'bytes=-', 'lines=1-2', 'bytes=a-b', 'bytes=0-1,3-4'])
-    t.match(await get({ range }), whole, range)
+    t.match(await get({ range }), complete, range)
   const range = 'bytes=2-5'
   t.match(await get({ range, 'if-range': etag }), { status: 206, text: '2345' })
-  t.match(await get({ range, 'if-range': '"another"' }), whole)
-  t.match(await get({ range, 'if-range': 'Wed, 21 Oct 2015 07:28:00 GMT' }), whole)
+  t.match(await get({ range, 'if-range': '"another"' }), complete)
+  t.match(await get({ range, 'if-range': 'Wed, 21 Oct 2015 07:28:00 GMT' }), complete)
   for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*'])
     t.match(await get({ 'if-none-match': known }), { status: 304, text: '', etag }, known)
-  t.match(await get({ 'if-none-match': '"x"' }), whole)
+  t.match(await get({ 'if-none-match': '"x"' }), complete)
 })
 
 t.test('retrying: only what failed, one at a time, three times', async (t) => {
@@ -270,15 +270,15 @@ t.test('a webhook hastens what the provider is asked anyway', async (t) => {
   const { webhook = '', ...body } = provider.made[0]?.body ?? {}
   t.match(webhook, `https://reprise.example/base/webhooks/content/${id}?expires=`)
   t.match(body, { webhook_events_filter: ['completed'] })
-  const tell = async (change: (url: URL) => void = () => undefined, body: unknown = {}) => {
+  const callWebhook = async (change: (url: URL) => void = () => undefined, body: unknown = {}) => {
     const url = changed(webhook, change)
     const own = `${server.url}${url.pathname.replace('/base', '')}${url.search}`
     const init = { method: 'POST', body: JSON.stringify(body) }
     return (await fetch(own, { ...init, headers: { 'content-type': 'application/json' } })).status
   }
-  t.equal(await tell(({ searchParams }) => searchParams.set('signature', 'forged')), 404)
+  t.equal(await callWebhook(({ searchParams }) => searchParams.set('signature', 'forged')), 404)
   t.equal(
-    await tell((url) => {
+    await callWebhook((url) => {
       url.pathname = `/base/webhooks/content/${unknown}`
     }),
     404,
@@ -286,33 +286,33 @@ t.test('a webhook hastens what the provider is asked anyway', async (t) => {
   )
   const claim = { id: 'p-1', status: 'succeeded', output: 'https://evil.example/fox.svg' }
   const looks = provider.count('poll')
-  const told = async () => {
+  const causesPoll = async () => {
     for (const end = Date.now() + 10_000; provider.count('poll') === looks; ) {
       if (Date.now() > end) return false
-      t.equal(await tell(undefined, claim), 204)
+      t.equal(await callWebhook(undefined, claim), 204)
     }
     return true
   }
-  t.ok(await told(), 'it is looked at')
+  t.ok(await causesPoll(), 'it is looked at')
   t.match(await when(id, 'processing'), { output_url: null }, 'the word of a webhook is not taken')
   provider.end(0)
   for (const end = Date.now() + 10_000; provider.count('file') === 0 && Date.now() < end; )
-    t.equal(await tell(), 204)
+    t.equal(await callWebhook(), 204)
   t.match(await over(id), { status: 'completed', output_url: `${provider.url}/files/p-1` })
-  const asked = provider.asked.length
-  t.equal(await tell(), 204, 'told again, nothing comes of it')
-  t.equal(provider.asked.length, asked)
+  const requests = provider.asked.length
+  t.equal(await callWebhook(), 204, 'told again, nothing comes of it')
+  t.equal(provider.asked.length, requests)
   const second = await draw('Draw a picture of a heron')
   await when(second, 'processing')
   t.equal((await over(id)).status, 'completed')
-  t.equal(await tell(), 204)
+  t.equal(await callWebhook(), 204)
   t.match(await when(second, 'processing'), { status: 'processing' }, 'nor of another item')
 })
 
 t.test('without a provider: small, valid files, and no video', async (t) => {
   const server = await startApp(t, {}, { generation: { pollMs: 10 } })
   const { draw, over, retry } = await hired(await server.platform.organization())
-  const made = async (message: string) => {
+  const generate = async (message: string) => {
     const item = await over(await draw(message))
     const reply = await fetch(item.storage_url)
     return {
@@ -323,7 +323,7 @@ t.test('without a provider: small, valid files, and no video', async (t) => {
     }
   }
   const prompt = 'Draw a picture of <b>"Tom & Jerry"</b>'
-  const image = await made(prompt)
+  const image = await generate(prompt)
   t.match(image, {
     type: 'image/svg+xml',
     item: { content_type: 'image', output_url: null, provider_version: 'offline/image-1' },
@@ -334,7 +334,7 @@ t.test('without a provider: small, valid files, and no video', async (t) => {
   t.match(svg, /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" viewBox="0 0 768 512"/)
   t.notMatch(svg, /<b>|<script/)
 
-  const { bytes: wav, ...sound } = await made('Make a sound of rain')
+  const { bytes: wav, ...sound } = await generate('Make a sound of rain')
   t.match(sound, { type: 'audio/wav', item: { content_type: 'audio', credit_cost: 0.02 } })
   t.equal(wav.toString('latin1', 0, 4), 'RIFF')
   t.equal(wav.readUInt32LE(4), wav.length - 8)
@@ -357,7 +357,7 @@ t.test('without a provider: small, valid files, and no video', async (t) => {
     'it is not silent',
   )
 
-  const { bytes: glb, ...model } = await made('Generate a 3D model of a chair')
+  const { bytes: glb, ...model } = await generate('Generate a 3D model of a chair')
   t.match(model, { type: 'model/gltf-binary', item: { content_type: 'glb', credit_cost: 0.1 } })
   t.match(model, { disposition: /^attachment; filename\*=UTF-8''[0-9a-f-]{36}\.glb$/ })
   t.match(sound, { disposition: 'inline' })
@@ -375,13 +375,13 @@ t.test('without a provider: small, valid files, and no video', async (t) => {
   t.match(video, { status: 'failed', error_message: 'no video provider configured' })
   t.equal((await retry(video.id)).status, 200)
   t.match(await over(video.id), { status: 'failed', retry_count: 1 })
-  t.ok((await made(prompt)).bytes.equals(image.bytes), 'the same from the same words')
+  t.ok((await generate(prompt)).bytes.equals(image.bytes), 'the same from the same words')
 })
 
 t.test('an output is fetched from the provider itself or from a public host', async (t) => {
-  let asked = 0
+  let requests = 0
   const inside = createServer((_, reply) => {
-    asked++
+    requests++
     reply.writeHead(200, { 'content-type': 'image/png' }).end('secret')
   }).listen(0, '127.0.0.1')
   await once(inside, 'listening')
@@ -398,6 +398,6 @@ t.test('an output is fetched from the provider itself or from a public host', as
     provider.next({ output })
     t.match(await over(await draw()), { status: 'failed' }, output)
   }
-  t.equal(asked, 0)
+  t.equal(requests, 0)
   t.match(await over(await draw()), { status: 'completed' }, 'its own')
 })

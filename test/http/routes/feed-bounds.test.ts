@@ -16,10 +16,10 @@ t.test('an organization has a thousand open feeds, unread or not', async (t) => 
   const pathOf = (id: string) => `/api/admin/organizations/${id}/feeds/agents`
   const open: ClientRequest[] = []
   const follow = async () => {
-    const asked = request(new URL(pathOf(organizationId), server.url), { headers, agent: false })
-    open.push(asked.end())
-    const [reply]: IncomingMessage[] = await once(asked, 'response')
-    asked.on('error', () => undefined)
+    const stream = request(new URL(pathOf(organizationId), server.url), { headers, agent: false })
+    open.push(stream.end())
+    const [reply]: IncomingMessage[] = await once(stream, 'response')
+    stream.on('error', () => undefined)
     return reply?.statusCode
   }
   for (let n = 0; n < most; n += 50)
@@ -33,7 +33,7 @@ t.test('an organization has a thousand open feeds, unread or not', async (t) => 
   })
   const lines = { headers: { ...headers, accept: 'application/x-ndjson' } }
   t.equal((await ask(pathOf(other.organizationId), lines)).status, 200, 'others are not concerned')
-  for (const one of open) one.destroy()
+  for (const stream of open) stream.destroy()
   await eventually(async () => (await ask(pathOf(organizationId), lines)).status === 200)
   t.pass('there is room once they have gone')
 })

@@ -33,7 +33,7 @@ const fine: Uses = {
   patienceMs: 20,
 }
 
-const asked = async (uses: Partial<Uses>) => {
+const readinessWith = async (uses: Partial<Uses>) => {
   const http = Fastify()
   http.setSerializerCompiler(() => JSON.stringify)
   const { readiness, close } = openReadiness({ ...fine, ...uses })
@@ -71,7 +71,7 @@ t.test('GET /api/health: the process answers, and so do its stores', async (t) =
 })
 
 t.test('what is not ready', async (t) => {
-  t.match(await asked({}), { status: 200, code: undefined })
+  t.match(await readinessWith({}), { status: 200, code: undefined })
   const failing = async () => {
     throw Object.assign(new Error('mongodb://user:password@host'), { name: 'StoreUnavailable' })
   }
@@ -104,7 +104,7 @@ t.test('what is not ready', async (t) => {
       'stopped: sessions',
     ],
   ] as const) {
-    const { status, code, body } = await asked(uses)
+    const { status, code, body } = await readinessWith(uses)
     t.match(
       { status, code, body },
       {
@@ -137,7 +137,7 @@ t.test('views that are folded later stop nothing else', async (t) => {
   const state = () => [
     { name: 'usage', position: at(3), state: 'stopped' as const, error: new Error('secret') },
   ]
-  t.match(await asked({ later: { ...folding, state } }), {
+  t.match(await readinessWith({ later: { ...folding, state } }), {
     status: 200,
     body: {
       status: 'ok',
@@ -235,9 +235,9 @@ t.test('a server that stops refuses what still comes in, as a problem', async (t
   const closing = http.close()
   while (http.server.listening) await new Promise(setImmediate)
   socket.write('Host: a\r\n\r\n')
-  const said = await text(socket)
-  t.match(said, /^HTTP\/1\.1 503 /)
-  t.match(said, /^x-error-code: service_unavailable\r$/m)
-  t.match(said, /^connection: close\r$/im)
+  const answer = await text(socket)
+  t.match(answer, /^HTTP\/1\.1 503 /)
+  t.match(answer, /^x-error-code: service_unavailable\r$/m)
+  t.match(answer, /^connection: close\r$/im)
   await closing
 })

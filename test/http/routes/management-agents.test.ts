@@ -5,9 +5,9 @@ t.test('GET /management/agents: squads, for connect links', async (t) => {
   const all = await served(t)
   const { at, owner, organization_id, created } = await withOrganization(all)
   const orchestrator: string = created.body.orchestrator_agent_id
-  const made = async (body: object): Promise<string> =>
+  const createAgent = async (body: object): Promise<string> =>
     (await owner('POST', `${at}/agents`, body)).body.agent_id
-  const shop = await made({
+  const shop = await createAgent({
     name: 'Shop',
     tools: [
       {
@@ -19,7 +19,11 @@ t.test('GET /management/agents: squads, for connect links', async (t) => {
       },
     ],
   })
-  const sales = await made({ name: 'Sales', agent_type: 'SEQUENTIAL_AGENT', sub_agents: [shop] })
+  const sales = await createAgent({
+    name: 'Sales',
+    agent_type: 'SEQUENTIAL_AGENT',
+    sub_agents: [shop],
+  })
   await owner('PATCH', `${at}/agents/${orchestrator}`, { sub_agents: [sales] })
 
   const expected = {
@@ -61,7 +65,7 @@ t.test('GET /management/agents: squads, for connect links', async (t) => {
 
 t.test('PUT /api/external/management/agents/{agent_id}/instruction', async (t) => {
   const all = await served(t)
-  const { asking, platform } = all
+  const { asking: as, platform } = all
   const { at, owner, organization_id } = await withOrganization(all)
   const agent = (await owner('POST', `${at}/agents`, { name: 'A', instruction: 'Old.' })).body
   const put = (ask: typeof owner, body: object, id = agent.agent_id) =>
@@ -92,7 +96,7 @@ t.test('PUT /api/external/management/agents/{agent_id}/instruction', async (t) =
 
   const scopes = ['agents:manage']
   const shared = await owner('POST', `${at}/api-keys`, { name: 'Shared', scopes })
-  t.match(await put(asking(shared.body.key), { instruction: 'Mine.' }), {
+  t.match(await put(as(shared.body.key), { instruction: 'Mine.' }), {
     status: 403,
     code: 'user_key_required',
     body: { detail: /user key/ },
@@ -102,7 +106,7 @@ t.test('PUT /api/external/management/agents/{agent_id}/instruction', async (t) =
     type: 'user',
     scopes: ['agents:list'],
   })
-  t.match(await put(asking(lists.body.key), { instruction: 'Mine.' }), {
+  t.match(await put(as(lists.body.key), { instruction: 'Mine.' }), {
     status: 403,
     body: { error: 'insufficient_scopes', missing_scopes: scopes },
   })
@@ -112,7 +116,7 @@ t.test('PUT /api/external/management/agents/{agent_id}/instruction', async (t) =
   const login = { email: 'ann@example.com', provider: 'google', subject: 's-1', accept }
   await platform('POST', '/api/admin/identity/logins', login)
   const anns = await platform('POST', `${at}/api-keys`, { name: 'Ann', type: 'user', user_id })
-  const asAnn = asking(anns.body.key)
+  const asAnn = as(anns.body.key)
   t.match(await put(asAnn, { instruction: 'Mine.' }), { status: 403, code: 'role_required' })
   await owner('PATCH', `${at}/members/${user_id}`, { role: 'ADMIN' })
   t.match(await put(asAnn, { instruction: 'Ours.' }), { status: 200 })

@@ -13,9 +13,9 @@ t.test('credentials of provisioned users', async (t) => {
   const { user_id, path } = await provisioned('ann@example.com')
   const credentials = `${path}/credentials`
 
-  const made = await ask('PUT', `${credentials}/SHOP_TOKEN`, { value })
-  const { created_at } = made.body
-  t.strictSame(made, {
+  const created = await ask('PUT', `${credentials}/SHOP_TOKEN`, { value })
+  const { created_at } = created.body
+  t.strictSame(created, {
     status: 200,
     code: undefined,
     body: { name: 'SHOP_TOKEN', created_at, updated_at: created_at, created: true },
@@ -158,8 +158,8 @@ t.test('own credentials', async (t) => {
   const shared = await key('secrets:manage')
   t.match(await shared('GET', mine), { status: 403, code: 'user_key_required' })
   const scopes = ['agents:list']
-  const made = await owner('POST', `${at}/api-keys`, { name: 'Lists', type: 'user', scopes })
-  t.match(await all.asking(made.body.key)('GET', mine), { code: 'insufficient_scopes' })
+  const created = await owner('POST', `${at}/api-keys`, { name: 'Lists', type: 'user', scopes })
+  t.match(await all.asking(created.body.key)('GET', mine), { code: 'insufficient_scopes' })
 
   t.test('each member their own, in each organization', async (t) => {
     const asCy = await member('cy@example.com', 'secrets:manage')
@@ -174,15 +174,15 @@ t.test('own credentials', async (t) => {
     const login = { email, provider: 'test', subject: email, accept }
     await other.owner('POST', `${other.at}/members`, { email: login.email })
     await all.platform('POST', '/api/admin/identity/logins', login)
-    const made = await all.platform('POST', `${other.at}/api-keys`, {
+    const created = await all.platform('POST', `${other.at}/api-keys`, {
       name: 'Other',
       type: 'user',
       user_id: events.at(-1).metadata.actor.user_id,
       scopes: ['secrets:manage'],
     })
-    const asking = (organization: string) =>
-      all.asking(made.body.key, { 'x-organization-id': organization })
-    t.match(await asking(other.organization_id)('GET', mine), { body: { total: 0 } })
-    t.match(await asking(organization_id)('GET', mine), { body: { total: 1 } })
+    const clientIn = (organization: string) =>
+      all.asking(created.body.key, { 'x-organization-id': organization })
+    t.match(await clientIn(other.organization_id)('GET', mine), { body: { total: 0 } })
+    t.match(await clientIn(organization_id)('GET', mine), { body: { total: 1 } })
   })
 })

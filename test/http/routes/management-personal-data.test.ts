@@ -23,14 +23,14 @@ const recall = { calls: [{ name: 'recall', arguments: {} }] }
 /** Users of partners whose orchestrator remembers and recalls over a scripted provider. */
 const scene = async (t: Test) => {
   const { provider, server, organization } = await startChat(t)
-  const partnerOf = async (one: Organization) => {
-    const { organizationId: organization_id } = one
+  const partnerOf = async (tenant: Organization) => {
+    const { organizationId: organization_id } = tenant
     const at = `/api/admin/organizations/${organization_id}`
-    const key = await one.key({ scopes })
+    const key = await tenant.key({ scopes })
     const settings = { tools: ['remember', 'recall'] }
     await server.platform.ask(
       'PATCH',
-      `/organizations/${organization_id}/agents/${await one.orchestrator()}`,
+      `/organizations/${organization_id}/agents/${await tenant.orchestrator()}`,
       settings,
     )
     return {
@@ -48,8 +48,8 @@ const scene = async (t: Test) => {
       async recalled(on_behalf_of: string): Promise<string[]> {
         provider.next(recall)
         await key.chat({ on_behalf_of, messages: user('Hi') })
-        const said = provider.requests.at(-1)?.body.messages.at(-1)?.content
-        return JSON.parse(said ?? '').memories
+        const content = provider.requests.at(-1)?.body.messages.at(-1)?.content
+        return JSON.parse(content ?? '').memories
       },
       async events(type: string) {
         return (await key.ask('GET', `${at}/audit/events?type=${type}`)).body.events
@@ -108,10 +108,10 @@ t.test('a turn that began before an erasure remembers nothing after it', async (
   const until = new Promise((resolve) => {
     go = resolve
   })
-  const asked = provider.requests.length
+  const before = provider.requests.length
   provider.next({ ...remember('She likes herons, as I knew.'), hold: { after: 1, until } })
   const turn = first.chat({ on_behalf_of: ann, messages: user('Hi') })
-  await eventually(async () => provider.requests.length > asked)
+  await eventually(async () => provider.requests.length > before)
   t.match(await first.erase(ann, 'memories'), { body: { deleted: 1 } })
   go(undefined)
   t.equal((await turn).status, 200)
@@ -248,8 +248,8 @@ t.test(
       `/organizations/${organization_id}/agents/${agent}`,
       settings,
     )
-    const made = await ask('POST', users, { email: 'ann@example.com', organization_id })
-    const { user_id } = made.body
+    const created = await ask('POST', users, { email: 'ann@example.com', organization_id })
+    const { user_id } = created.body
     const about = `on_behalf_of=${user_id}`
     /** Asks in a session, and decides on what is then pending. */
     const paused = async (session_id: string, text: string) => {
@@ -257,14 +257,16 @@ t.test(
       await chat({ session_id, on_behalf_of: user_id, messages: user('Hi') })
       const { body } = await ask('GET', `/api/external/approvals?${about}`)
       const [{ approval_id, arguments_digest }] = body.approvals.filter(
-        (one: { session_id: string }) => one.session_id === session_id,
+        (approval: { session_id: string }) => approval.session_id === session_id,
       )
       return async () => {
         const decision = { decision: 'approve', arguments_digest, on_behalf_of: user_id }
         const decided = await ask('POST', `/api/external/approvals/${approval_id}`, decision)
         t.equal(decided.status, 200)
-        const asked = () => provider.requests.at(-1)?.body.messages.at(-1)
-        const answer = await eventually(async () => asked()?.role === 'tool' && asked()?.content)
+        const lastMessage = () => provider.requests.at(-1)?.body.messages.at(-1)
+        const answer = await eventually(
+          async () => lastMessage()?.role === 'tool' && lastMessage()?.content,
+        )
         return answer
       }
     }

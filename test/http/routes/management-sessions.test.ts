@@ -99,8 +99,8 @@ t.test('a turn that runs is cancelled first', async (t) => {
   ]
   const key = await organization.key({ scopes })
   const { organizationId: organization_id } = organization
-  const made = await key.ask('POST', users, { email: 'cy@example.com', organization_id })
-  const { user_id: on_behalf_of } = made.body
+  const created = await key.ask('POST', users, { email: 'cy@example.com', organization_id })
+  const { user_id: on_behalf_of } = created.body
   provider.next(held().reply)
   const session_id = 'running'
   const stream = await key.stream({ session_id, on_behalf_of, messages: user('Hello') })
@@ -130,21 +130,21 @@ t.test('an answer that was erased is not given again', async (t) => {
   })
   const { organizationId: organization_id } = organization
   const agent = `/api/external/agents/${await organization.agent({ name: 'Solo' })}/completions`
-  const made = await ask('POST', users, { email: 'di@example.com', organization_id })
-  const { user_id: on_behalf_of } = made.body
+  const created = await ask('POST', users, { email: 'di@example.com', organization_id })
+  const { user_id: on_behalf_of } = created.body
   const again = (name: string) => ({ headers: { 'idempotency-key': name } })
-  const whole = { on_behalf_of, messages: user('Hello') }
-  const streamed = { stream: true, ...whole }
+  const request = { on_behalf_of, messages: user('Hello') }
+  const streamed = { stream: true, ...request }
   const single = { on_behalf_of, message: 'Hello' }
   const repeat = async (by = server.as(key)) => [
-    await by.chat(whole, again('whole')),
+    await by.chat(request, again('whole')),
     await by.chat(streamed, again('streamed')),
     await by.chat({ ...streamed, session_id: 'running' }, again('running')),
     await by.ask('POST', agent, single, again('single')),
     await by.ask('POST', agent, { ...single, stream: true }, again('single-streamed')),
   ]
   provider.next({ text: 'Hi' }, { text: 'Hi' }, held().reply)
-  await chat(whole, again('whole'))
+  await chat(request, again('whole'))
   await (await stream(streamed, again('streamed'))).all()
   const running = await stream({ ...streamed, session_id: 'running' }, again('running'))
   await running.until(isToken)
@@ -160,9 +160,9 @@ t.test('an organization erases the conversations of a former member', async (t) 
   const all = await served(t)
   const first = await partner(all)
   const other = await partner(all, 'other')
-  const asks = ['orchestrator:invoke', 'users:delegate', 'users:credentials', 'sessions:delete']
-  const ask = await first.key(...asks)
-  const elsewhere = await other.key(...asks)
+  const scopes = ['orchestrator:invoke', 'users:delegate', 'users:credentials', 'sessions:delete']
+  const ask = await first.key(...scopes)
+  const elsewhere = await other.key(...scopes)
   const { user_id, path } = await first.provisioned('ann@example.com')
   t.equal((await other.provisioned('ann@example.com')).user_id, user_id)
   const say = (by: typeof ask, session_id: string) =>
@@ -205,15 +205,15 @@ t.test(
     const erase = await key('sessions:delete', 'orchestrator:invoke', 'users:delegate')
     await member('mo@example.com')
     const { body } = await owner('GET', `${at}/members`)
-    const found = body.members.find(({ email }: { email: string }) => email === 'mo@example.com')
-    const said = await erase('POST', '/api/external/v1/chat/completions', {
-      on_behalf_of: found.user_id,
+    const mo = body.members.find(({ email }: { email: string }) => email === 'mo@example.com')
+    const reply = await erase('POST', '/api/external/v1/chat/completions', {
+      on_behalf_of: mo.user_id,
       messages: [{ role: 'user', content: secret }],
     })
-    t.equal(said.status, 200)
-    const of = `${users}/${found.user_id}/sessions`
+    t.equal(reply.status, 200)
+    const of = `${users}/${mo.user_id}/sessions`
     t.match(await erase('DELETE', of), { status: 403, code: 'not_provisioned' })
-    await owner('DELETE', `${at}/members/${found.user_id}`)
+    await owner('DELETE', `${at}/members/${mo.user_id}`)
     t.match(await erase('DELETE', of), { status: 200, body: { deleted: 1 } })
   },
 )

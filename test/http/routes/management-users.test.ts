@@ -7,27 +7,27 @@ const path = '/api/external/management/users'
 const partner = async (all: Awaited<ReturnType<typeof served>>) => {
   const organization = await withOrganization(all)
   const { at, owner } = organization
-  const made = await owner('POST', `${at}/api-keys`, { name: 'Partner', provisioning: true })
-  return { ...organization, ask: all.asking(made.body.key) }
+  const created = await owner('POST', `${at}/api-keys`, { name: 'Partner', provisioning: true })
+  return { ...organization, ask: all.asking(created.body.key) }
 }
 
 t.test('POST /api/external/management/users', async (t) => {
   const all = await served(t)
-  const { asking, platform } = all
+  const { asking: as, platform } = all
   const { at, owner, ask, organization_id } = await partner(all)
   const provision = (email: unknown, more = {}) =>
     ask('POST', path, { email, organization_id, ...more })
 
-  const made = await provision(' Ann.Lee@Example.com ')
-  const { user_id } = made.body
-  t.strictSame(made, {
+  const created = await provision(' Ann.Lee@Example.com ')
+  const { user_id } = created.body
+  t.strictSame(created, {
     status: 200,
     code: undefined,
     body: { user_id, email: 'ann.lee@example.com', created: true, membership_status: 'pending' },
   })
   t.strictSame(await provision('ANN.LEE@example.com', { name: 'Other' }), {
-    ...made,
-    body: { ...made.body, created: false },
+    ...created,
+    body: { ...created.body, created: false },
   })
   t.match((await owner('GET', `${at}/members`)).body.members[1], {
     user_id,
@@ -97,7 +97,7 @@ t.test('POST /api/external/management/users', async (t) => {
     t.match(await owner('POST', path, {}), { status: 403, code: 'insufficient_scopes' })
     await owner('PATCH', `${at}/members/${user_id}`, { role: 'ADMIN' })
     const key = { name: 'Admin', type: 'user', user_id, provisioning: true }
-    const admin = asking((await platform('POST', `${at}/api-keys`, key)).body.key)
+    const admin = as((await platform('POST', `${at}/api-keys`, key)).body.key)
     const body = { email: 'e@example.com', organization_id }
     t.match(await admin('POST', path, body), { status: 200 })
     await owner('PATCH', `${at}/members/${user_id}`, { role: 'MEMBER' })
@@ -136,17 +136,17 @@ t.test('GET /api/external/management/users', async (t) => {
 t.test('one person, two partners at once', async (t) => {
   const all = await served(t)
   const { platform } = all
-  const one = await partner(all)
-  const made = await platform('POST', '/api/admin/organizations', {
+  const first = await partner(all)
+  const created = await platform('POST', '/api/admin/organizations', {
     name: 'Second',
     owner: { email: 'second@example.com' },
     plan: 'pro_monthly',
   })
-  const second = made.body.organization_id
+  const second = created.body.organization_id
   const at = `/api/admin/organizations/${second}/api-keys`
   const { key } = (await platform('POST', at, { name: 'Second', provisioning: true })).body
   const partners = [
-    { ask: one.ask, organization_id: one.organization_id },
+    { ask: first.ask, organization_id: first.organization_id },
     { ask: all.asking(key), organization_id: second },
   ]
   const provision = async () =>
@@ -186,5 +186,5 @@ t.test('one person, two partners at once', async (t) => {
   t.match(again.body, { pending_organization_ids: [] })
   for (const body of await provision())
     t.match(body, { user_id, created: false, membership_status: 'active' })
-  t.match((await one.ask('GET', path)).body.users, [{ user_id, membership_status: 'active' }])
+  t.match((await first.ask('GET', path)).body.users, [{ user_id, membership_status: 'active' }])
 })

@@ -23,12 +23,12 @@ for (const version of ['2025-11-25', '2026-07-28'])
     const url = await keyProxy(t, server, key, agentIds, (tool) => {
       if (tool === 'test_error_handling') provider.next({ status: 401 })
     })
-    const { results, said } = await checkServer(t, url, version)
+    const { results, said: output } = await checkServer(t, url, version)
     const passed = (status: string) => status === 'SUCCESS' || status === 'INFO'
 
     const left = results.filter(({ status }) => !passed(status))
     const unexplained = left.filter(({ check }) => !doesNotApply.some(([is]) => is.test(check)))
-    if (unexplained.length > 0) t.comment(said)
+    if (unexplained.length > 0) t.comment(output)
     t.strictSame(unexplained, [], 'what applies passes')
     for (const { check, why } of left) {
       const reason = doesNotApply.find(([is]) => is.test(check))?.[1]

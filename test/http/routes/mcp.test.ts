@@ -11,9 +11,9 @@ const accept = { accept: 'application/json, text/event-stream' }
 
 const scene = async (
   t: Test,
-  ...asked: Parameters<typeof startChat> extends [Test, ...infer R] ? R : never
+  ...args: Parameters<typeof startChat> extends [Test, ...infer R] ? R : never
 ) => {
-  const all = await startChat(t, ...asked)
+  const all = await startChat(t, ...args)
   const agentId = await all.organization.agent({ name: 'Libra rian!', description: 'Knows books' })
   return { ...all, agentId, tool: `libra_rian_${agentId.slice(-12)}` }
 }
@@ -69,7 +69,7 @@ t.test('the client of before works too', async (t) => {
     requestInit: { headers: { 'x-api-key': key.key } },
   })
   const client = new OlderClient({ name: 'test', version: '1' })
-  // biome-ignore lint/suspicious/noExplicitAny: its own types disagree under exactOptionalPropertyTypes
+  // biome-ignore lint/suspicious/noExplicitAny: its types conflict with exactOptionalPropertyTypes
   await client.connect(transport as any)
   t.teardown(() => client.close())
   t.match(await client.callTool({ name: tool, arguments: { message: 'Books?' } }), {
@@ -82,8 +82,8 @@ t.test(
   'an agent that was renamed keeps its old name; a container agent is a tool too',
   async (t) => {
     const { server, key, organization, agentId, tool } = await scene(t, { text: 'Yes.' })
-    const one = await organization.agent({ name: 'One' })
-    await organization.agent({ name: 'Chain', agent_type: 'SEQUENTIAL_AGENT', sub_agents: [one] })
+    const child = await organization.agent({ name: 'One' })
+    await organization.agent({ name: 'Chain', agent_type: 'SEQUENTIAL_AGENT', sub_agents: [child] })
     const at = `/organizations/${organization.organizationId}/agents/${agentId}`
     await server.platform.ask('PATCH', at, { name: 'Книги' })
     const client = await mcpClient(t, server, key)
@@ -103,10 +103,10 @@ t.test('progress tells what the run does, to those who ask', async (t) => {
   const { server, key, tool } = await scene(t, { text: 'Yes.' })
   for (const mode of ['auto', 'legacy'] as const) {
     const client = await mcpClient(t, server, key, mode)
-    const told: (string | undefined)[] = []
-    const onprogress = ({ message }: { message?: string | undefined }) => told.push(message)
+    const messages: (string | undefined)[] = []
+    const onprogress = ({ message }: { message?: string | undefined }) => messages.push(message)
     await client.callTool({ name: tool, arguments: { message: 'Hi' } }, { onprogress })
-    t.same(told, ['agent_started Libra rian!', 'agent_completed Libra rian!'])
+    t.same(messages, ['agent_started Libra rian!', 'agent_completed Libra rian!'])
   }
 })
 
@@ -143,9 +143,9 @@ t.test('what is refused says so with our code', async (t) => {
   })
   const broke = await server.platform.organization({ plan: null })
   const poor = await broke.agent({ name: 'Poor', model: 'test/model' })
-  const asked = await mcpClient(t, server, await broke.key())
+  const poorClient = await mcpClient(t, server, await broke.key())
   const name = `poor_${poor.slice(-12)}`
-  t.match(await asked.callTool({ name, arguments: { message: 'Hi' } }), {
+  t.match(await poorClient.callTool({ name, arguments: { message: 'Hi' } }), {
     isError: true,
     content: [{ text: /\(no_subscription\)$/ }],
     _meta: { 'reprise/error': { code: 'no_subscription' } },
@@ -191,12 +191,12 @@ t.test('calls are cancelled as each form of the protocol says', async (t) => {
   }
 
   const before = provider.requests.length
-  const said = deferred<void>()
-  provider.next({ text: 'Said all the same.', hold: { after: 1, until: said.promise } })
-  const gone = new AbortController()
+  const hold = deferred<void>()
+  provider.next({ text: 'Said all the same.', hold: { after: 1, until: hold.promise } })
+  const abort = new AbortController()
   const headers = { ...accept, 'mcp-protocol-version': '2025-11-25', 'mcp-session-id': 'one' }
   const call = calling(tool, { message: 'Hi', session_id: 'lost' }, 5)
-  const lost = key.ask('POST', path, call, { headers, signal: gone.signal })
+  const lost = key.ask('POST', path, call, { headers, signal: abort.signal })
   await provider.received(before + 1)
   const other = await organization.key()
   const cancel = {
@@ -205,9 +205,9 @@ t.test('calls are cancelled as each form of the protocol says', async (t) => {
     params: { requestId: 5 },
   }
   t.match(await other.ask('POST', path, cancel, { headers }), { status: 202 }, 'of another key')
-  gone.abort()
+  abort.abort()
   await t.rejects(lost)
-  said.resolve()
+  hold.resolve()
   const attached = await key.attach('lost')
   if (attached.status === 200) await attached.all()
   t.same(

@@ -55,9 +55,9 @@ t.test('a model that is the id of an active agent hands the turn to it', async (
     const before = provider.requests.length
     const reply = await key.chat({ messages: user('Hi'), ...body })
     t.equal(reply.status, 200)
-    const [asked, ...more] = provider.requests.slice(before)
+    const [request, ...more] = provider.requests.slice(before)
     t.equal(more.length, 0, 'one model is asked')
-    return { model: reply.body.model, instruction: asked?.body.messages[0]?.content }
+    return { model: reply.body.model, instruction: request?.body.messages[0]?.content }
   }
   t.strictSame(await routed({ model: billing }), { model: billing, instruction: 'You bill' })
   t.equal(

@@ -106,54 +106,50 @@ t.test("the platform's history is a transparency log", async (t) => {
   t.match(await platform('GET', `${at}/tile/0/007`), { status: 404, code: 'tile_not_found' })
 })
 
-t.test(
-  'what the platform does to a user is told in the histories of her organizations',
-  async (t) => {
-    const all = await withHistory(t)
-    const { platform, tick, owner, asking, owner_user_id, organization_id, at: inside } = all
-    const created = await platform('POST', '/api/admin/organizations', {
-      name: 'Other',
-      owner: { email: 'other@example.com' },
-      credits: 3,
-    })
-    const theirs = `/api/admin/organizations/${created.body.organization_id}`
-    await tick()
-    const told = async (path: string, ask = platform): Promise<Event[]> =>
-      (await ask('GET', `${path}/audit/events?type=MemberAccountChanged`)).body.events
-    const seen = await told(inside, owner)
-    t.match(
-      seen.map(({ data }) => data.change),
-      [
-        { kind: 'plan', plan: 'basic_monthly' },
-        { kind: 'credits', amount: 5_000_000 },
-        { kind: 'identity' },
-      ],
-    )
-    for (const { stream, metadata } of seen) {
-      t.equal(stream, `member-${organization_id}_${owner_user_id}`)
-      t.match(metadata, { organization_id, actor: { key_id: null, user_id: null } })
-    }
-    t.notMatch(JSON.stringify(seen), /refund|sso|olga/)
-    const own = await all.events()
-    for (const { data } of seen) {
-      const source = own.find(({ id }) => id === data.eventId)
-      t.match(source, { position: data.position, metadata: { at: data.at } })
-    }
-    t.strictSame(await told(theirs), [], 'its owner’s credits are in its own history already')
+t.test('platform changes to a user are in the histories of her organizations', async (t) => {
+  const all = await withHistory(t)
+  const { platform, tick, owner, asking: as, owner_user_id, organization_id, at: inside } = all
+  const created = await platform('POST', '/api/admin/organizations', {
+    name: 'Other',
+    owner: { email: 'other@example.com' },
+    credits: 3,
+  })
+  const theirs = `/api/admin/organizations/${created.body.organization_id}`
+  await tick()
+  const changesIn = async (path: string, ask = platform): Promise<Event[]> =>
+    (await ask('GET', `${path}/audit/events?type=MemberAccountChanged`)).body.events
+  const seen = await changesIn(inside, owner)
+  t.match(
+    seen.map(({ data }) => data.change),
+    [
+      { kind: 'plan', plan: 'basic_monthly' },
+      { kind: 'credits', amount: 5_000_000 },
+      { kind: 'identity' },
+    ],
+  )
+  for (const { stream, metadata } of seen) {
+    t.equal(stream, `member-${organization_id}_${owner_user_id}`)
+    t.match(metadata, { organization_id, actor: { key_id: null, user_id: null } })
+  }
+  t.notMatch(JSON.stringify(seen), /refund|sso|olga/)
+  const own = await all.events()
+  for (const { data } of seen) {
+    const source = own.find(({ id }) => id === data.eventId)
+    t.match(source, { position: data.position, metadata: { at: data.at } })
+  }
+  t.strictSame(await changesIn(theirs), [], 'its owner’s credits are in its own history already')
 
-    const { key } = (await platform('POST', `${theirs}/api-keys`, { name: 'Own', type: 'user' }))
-      .body
-    const forbidden = await asking(key)('GET', `${inside}/audit/events?type=MemberAccountChanged`)
-    t.match(forbidden, { status: 403, code: 'organization_access_denied' })
-    const stolen = await asking(key)('GET', `${theirs}/audit/events?stream=${seen[0]?.stream}`)
-    t.strictSame(stolen.body.events, [])
+  const { key } = (await platform('POST', `${theirs}/api-keys`, { name: 'Own', type: 'user' })).body
+  const forbidden = await as(key)('GET', `${inside}/audit/events?type=MemberAccountChanged`)
+  t.match(forbidden, { status: 403, code: 'organization_access_denied' })
+  const stolen = await as(key)('GET', `${theirs}/audit/events?stream=${seen[0]?.stream}`)
+  t.strictSame(stolen.body.events, [])
 
-    await tick()
-    t.strictSame(await told(inside, owner), seen, 'once')
-  },
-)
+  await tick()
+  t.strictSame(await changesIn(inside, owner), seen, 'once')
+})
 
-t.test("what any read model was in the platform's history", async (t) => {
+t.test("the platform's history returns the state of every read model", async (t) => {
   const { platform } = await withHistory(t)
   for (const view of readModels.keys())
     t.match(await platform('GET', `${at}/state?view=${view}`), {
@@ -165,7 +161,7 @@ t.test("what any read model was in the platform's history", async (t) => {
 
 t.test("nobody but the platform reads the platform's history", async (t) => {
   const all = await withHistory(t)
-  const { asking, platform, owner, http, at: inside } = all
+  const { asking: as, platform, owner, http, at: inside } = all
   const { key } = (
     await platform('POST', `${inside}/api-keys`, {
       name: 'Admin',
@@ -185,7 +181,7 @@ t.test("nobody but the platform reads the platform's history", async (t) => {
     'state?view=members',
   ]
   for (const path of paths) {
-    for (const ask of [owner, asking(key), asking(key, { 'x-organization-id': 'platform' })]) {
+    for (const ask of [owner, as(key), as(key, { 'x-organization-id': 'platform' })]) {
       const { status, code } = await ask('GET', `${at}/${path}`)
       t.equal(status, 403, path)
       t.match(code, /^(platform_only|organization_access_denied)$/)
@@ -210,8 +206,8 @@ t.test('every audit route of an organization has its twin', async (t) => {
   const { paths } = (await http.inject('/api/openapi.json')).json()
   const under = (path: string) =>
     Object.keys(paths)
-      .filter((one) => one.startsWith(path))
-      .map((one) => one.slice(path.length))
+      .filter((route) => route.startsWith(path))
+      .map((route) => route.slice(path.length))
       .toSorted()
   const twins = under(`${at}/`)
   t.ok(twins.length > 5)

@@ -15,8 +15,8 @@ t.test('POST /api/external/rag/upload: a document from upload to answer', async 
   const key = await organization.key({ scopes: [...allRag, 'agents:invoke'] })
   const { ask, datastore, upload, settled, search } = library(key)
   const id = await datastore()
-  const taken = await upload(id, encoded('../notes/leave.md', '# Leave\n\nSix weeks a year.'))
-  t.match(taken, {
+  const receipt = await upload(id, encoded('../notes/leave.md', '# Leave\n\nSix weeks a year.'))
+  t.match(receipt, {
     status: 200,
     body: {
       success: true,
@@ -26,7 +26,7 @@ t.test('POST /api/external/rag/upload: a document from upload to answer', async 
       message: String,
     },
   })
-  const [{ upload_id }] = taken.body.uploads
+  const [{ upload_id }] = receipt.body.uploads
   const [file] = await settled(id)
   t.match(file, { upload_id, filename: 'leave.md', status: 'completed', error_message: null })
   t.match(await ask('GET', `/uploads/${upload_id}`), {
@@ -47,10 +47,10 @@ t.test('POST /api/external/rag/upload: a document from upload to answer', async 
     },
   ])
   const agent = await organization.agent({ name: 'Librarian', datastore_ids: [id] })
-  const said = await key.ask('POST', `/api/external/agents/${agent}/completions`, {
+  const reply = await key.ask('POST', `/api/external/agents/${agent}/completions`, {
     message: 'How many weeks of leave?',
   })
-  t.match(JSON.stringify(said.body), /Six weeks a year\.” \(leave\.md, line 3, Leave\)/)
+  t.match(JSON.stringify(reply.body), /Six weeks a year\.” \(leave\.md, line 3, Leave\)/)
 })
 
 t.test('the same name again replaces the file once the new one completes', async (t) => {
@@ -76,10 +76,10 @@ t.test('error datastore_exists 409: names are unique, also when asked for at onc
   const { ask } = library(await organization.key({ scopes: allRag }))
   const create = () => ask('POST', '/datastores', { display_name: 'Terms', description: 'All' })
   const answers = await Promise.all(Array.from({ length: 12 }, create))
-  const [made] = answers.filter(({ status }) => status === 200)
-  t.match(made?.body, { success: true, display_name: 'Terms', description: 'All' })
+  const [created] = answers.filter(({ status }) => status === 200)
+  t.match(created?.body, { success: true, display_name: 'Terms', description: 'All' })
   t.equal(answers.filter(({ status }) => status === 409).length, 11)
-  const existing_datastore_id = made?.body.datastore_id
+  const existing_datastore_id = created?.body.datastore_id
   t.match(await create(), { status: 409, ...error('datastore_exists', { existing_datastore_id }) })
   t.equal((await ask('GET', '/datastores')).body.total, 1)
   const other = library(await (await platform.organization()).key({ scopes: allRag }))
@@ -174,18 +174,18 @@ t.test('forms', async (t) => {
     return { status: reply.status, headers: reply.headers, body: JSON.parse(await reply.text()) }
   }
   const file = (text: string, type = '') => new Blob([text], { type })
-  const whole = (form: FormData) => {
+  const completeForm = (form: FormData) => {
     form.append('files', file('Tea is at four.', 'text/plain'), 'tea.txt')
     form.append('files', file('# Cake\n\nat five'), 'cake.md')
     form.append('datastore_id', id)
   }
   const once = { 'idempotency-key': 'form-1' }
-  const first = await send(whole, once)
+  const first = await send(completeForm, once)
   t.match(first, {
     status: 200,
     body: { uploads: [{ filename: 'tea.txt' }, { filename: 'cake.md' }] },
   })
-  t.strictSame((await send(whole, once)).body, first.body, 'repeated, it is answered again')
+  t.strictSame((await send(completeForm, once)).body, first.body, 'repeated, it is answered again')
   const other = (form: FormData) => {
     form.append('datastore_id', id)
     form.append('files', file('Other.'), 'tea.txt')
@@ -235,10 +235,10 @@ t.test('scopes, and other organizations', async (t) => {
   const strangerKey = await elsewhere.key({ scopes: [...allRag, 'agents:invoke'] })
   const stranger = library(strangerKey)
   const agent = await elsewhere.agent({ name: 'Thief', datastore_ids: [id] })
-  const said = await strangerKey.ask('POST', `/api/external/agents/${agent}/completions`, {
+  const reply = await strangerKey.ask('POST', `/api/external/agents/${agent}/completions`, {
     message: 'Where does the zebra sleep?',
   })
-  t.notMatch(JSON.stringify(said.body), /sleeps/)
+  t.notMatch(JSON.stringify(reply.body), /sleeps/)
   t.match(await stranger.ask('GET', `/uploads/${body.uploads[0].upload_id}`), { status: 404 })
   t.match(await stranger.ask('GET', `/datastores/${id}/files`), { status: 404 })
   t.match(await stranger.ask('POST', `/datastores/${id}/search`, { query: 'zebra' }), {

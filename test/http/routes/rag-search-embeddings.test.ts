@@ -43,7 +43,7 @@ const files = [
   encoded('doctor.txt', 'A doctor calls at four.'),
 ]
 
-t.test('what means the same is found, once it is embedded', async (t) => {
+t.test('a text of the same meaning is found once it is embedded', async (t) => {
   const { provider, upload, settled, search, id, key, organization, server } = await opened(t)
   await upload(id, ...files)
   await settled(id)
@@ -73,10 +73,10 @@ t.test('what means the same is found, once it is embedded', async (t) => {
   })
   provider.next({ calls: [{ name: 'search_knowledge', arguments: { query: 'physician' } }] })
   await key.ask('POST', `/api/external/agents/${agent}/completions`, { message: 'Who calls?' })
-  const shown = JSON.stringify(provider.requests.at(-1)?.body.messages)
-  t.match(shown, /A doctor calls at four\..*/)
-  t.match(shown, /line 1/)
-  const asked = provider.embedded().flat()
+  const messages = JSON.stringify(provider.requests.at(-1)?.body.messages)
+  t.match(messages, /A doctor calls at four\..*/)
+  t.match(messages, /line 1/)
+  const embedded = provider.embedded().flat()
   await server.restart()
   const after = server.as(key.key)
   t.ok(await meaning(after, id)(), 'a restart embeds no document again')
@@ -87,7 +87,7 @@ t.test('what means the same is found, once it is embedded', async (t) => {
       .filter((text) => text.startsWith('The car')).length,
     1,
   )
-  t.equal(asked.filter((text) => text.startsWith('The car')).length, 1)
+  t.equal(embedded.filter((text) => text.startsWith('The car')).length, 1)
 })
 
 for (const [what, embeddings] of Object.entries<Reply>({
@@ -104,7 +104,7 @@ for (const [what, embeddings] of Object.entries<Reply>({
     t.strictSame(await search(id, 'automobile'), [], 'words alone decide')
   })
 
-t.test('what a provider that was down has missed is filled in later', async (t) => {
+t.test('texts that a failing provider missed are embedded later', async (t) => {
   const { provider, server, clock, upload, settled, id, key } = await opened(t, {
     embeddings: { status: 503 },
   })

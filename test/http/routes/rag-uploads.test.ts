@@ -65,12 +65,12 @@ t.test('every type is found again, with the place that it is in', async (t) => {
     t.ok(first?.place.includes(place), `${name}: ${first?.place}`)
   }
   const agent = await organization.agent({ name: 'Librarian', datastore_ids: [id] })
-  const answered = async (message: string) =>
+  const answerTo = async (message: string) =>
     JSON.stringify(
       (await key.ask('POST', `/api/external/agents/${agent}/completions`, { message })).body,
     )
-  t.match(await answered('Where do zebras sleep?'), /\(a\.pdf, page 2\)/)
-  t.match(await answered('What do herons do?'), /\(c\.pptx, slide 2, Herons\)/)
+  t.match(await answerTo('Where do zebras sleep?'), /\(a\.pdf, page 2\)/)
+  t.match(await answerTo('What do herons do?'), /\(c\.pptx, slide 2, Herons\)/)
 })
 
 t.test('files made to do harm fail with a reason, and the server goes on', async (t) => {
@@ -92,14 +92,14 @@ t.test('files made to do harm fail with a reason, and the server goes on', async
   const settling = settled(id).finally(() => {
     over = true
   })
-  let answered = 0
+  let answers = 0
   while (!over) {
     const { status } = await anybody.ask('GET', '/api/health')
     if (status !== 200) t.fail(`health: ${status}`)
-    answered++
+    answers++
     await after(20)
   }
-  t.ok(answered > 0)
+  t.ok(answers > 0)
   const files: File[] = await settling
   for (const [name, why] of [
     ['bomb.docx', /more than 64 MB/],
@@ -137,11 +137,11 @@ t.test('uploads in pages, by status and DataStore, the latest first', async (t) 
   const { ask, datastore, upload, settled } = library(
     await (await platform.organization()).key({ scopes: allRag }),
   )
-  const [one, two] = [await datastore('One'), await datastore('Two')]
+  const [first, second] = [await datastore('One'), await datastore('Two')]
   for (const [id, name, text] of [
-    [one, 'a.txt', 'A'],
-    [two, 'b.txt', 'B'],
-    [one, 'c.txt', ''],
+    [first, 'a.txt', 'A'],
+    [second, 'b.txt', 'B'],
+    [first, 'c.txt', ''],
   ] as const) {
     await upload(id, encoded(name, text))
     await settled(id)
@@ -150,17 +150,17 @@ t.test('uploads in pages, by status and DataStore, the latest first', async (t) 
     const { uploads, ...rest } = (await ask('GET', `/uploads${query}`)).body
     return { names: uploads.map(({ filename }: File) => filename), ...rest }
   }
-  const whole = { total: 3, limit: 50, offset: 0 }
-  t.strictSame(await list(''), { names: ['c.txt', 'b.txt', 'a.txt'], ...whole })
-  t.strictSame(await list('?limit=2'), { names: ['c.txt', 'b.txt'], ...whole, limit: 2 })
+  const page = { total: 3, limit: 50, offset: 0 }
+  t.strictSame(await list(''), { names: ['c.txt', 'b.txt', 'a.txt'], ...page })
+  t.strictSame(await list('?limit=2'), { names: ['c.txt', 'b.txt'], ...page, limit: 2 })
   t.match(await list('?limit=2&offset=2'), { names: ['a.txt'], total: 3, offset: 2 })
   t.match(await list('?offset=9'), { names: [], total: 3 })
   t.match(await list('?status=failed'), { names: ['c.txt'], total: 1 })
-  t.match(await list(`?datastore_id=${one}`), { names: ['c.txt', 'a.txt'], total: 2 })
-  t.match(await list(`?datastore_id=${one}&status=completed`), { names: ['a.txt'], total: 1 })
+  t.match(await list(`?datastore_id=${first}`), { names: ['c.txt', 'a.txt'], total: 2 })
+  t.match(await list(`?datastore_id=${first}&status=completed`), { names: ['a.txt'], total: 1 })
   t.match(await list('?datastore_id=unknown'), { names: [], total: 0 })
   const { uploads } = (await ask('GET', '/uploads')).body
-  t.match(uploads[0], { datastore_id: one, datastore_name: 'One', status: 'failed' })
+  t.match(uploads[0], { datastore_id: first, datastore_name: 'One', status: 'failed' })
   t.notOk('ready' in uploads[0])
 })
 

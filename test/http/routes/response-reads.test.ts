@@ -13,17 +13,17 @@ const unknown = { status: 404, body: { error: { code: 'response_not_found' } } }
 const respond = async (key: Client, body: object) => (await key.ask('POST', at, body)).body
 const read = async (key: Client, id: string) => (await key.ask('GET', `${at}/${id}`)).body
 /** The responses in the events of a response in the background. */
-const toldOf = async (key: Client, id: string) => {
-  const told: unknown[] = []
+const streamedResponses = async (key: Client, id: string) => {
+  const responses: unknown[] = []
   const { reply } = await key.open('GET', `${at}/${id}?stream=true`, undefined)
   for await (const block of blocksOf(reply.body)) {
-    const found = eventIn(block, true)
-    if (found && found.faults.length > 0) throw new Error(found.faults.join())
-    if (found?.event.response) told.push(found.event.response)
+    const item = eventIn(block, true)
+    if (item && item.faults.length > 0) throw new Error(item.faults.join())
+    if (item?.event.response) responses.push(item.event.response)
   }
-  return told
+  return responses
 }
-const ended = (key: Client, id: string) =>
+const waitForEnd = (key: Client, id: string) =>
   eventually(async () => {
     const response = await read(key, id)
     return ['queued', 'in_progress'].includes(response.status) ? undefined : response
@@ -57,27 +57,31 @@ const repeated = {
 
 t.test('a response that is read again repeats its request as the first answer did', async (t) => {
   const { key, server } = await startChat(t)
-  const whole = await respond(key, { ...every, input: 'Hi' })
-  t.match(whole, repeated)
-  const begun = await respond(key, { ...every, input: 'Hi', background: true })
-  t.match(begun, { ...repeated, background: true })
+  const foreground = await respond(key, { ...every, input: 'Hi' })
+  t.match(foreground, repeated)
+  const background = await respond(key, { ...every, input: 'Hi', background: true })
+  t.match(background, { ...repeated, background: true })
   const before = await respond(key, { input: 'Hi' })
   const next = await respond(key, { input: 'Ho', previous_response_id: before.id })
   t.match(next, { previous_response_id: before.id })
-  const done = await ended(key, begun.id)
-  const all = [whole, before, next, done]
-  for (const one of all) t.strictSame(await read(key, one.id), one, 'from memory')
-  t.match(await toldOf(key, begun.id), Array(3).fill({ ...repeated, background: true }))
+  const done = await waitForEnd(key, background.id)
+  const all = [foreground, before, next, done]
+  for (const response of all) t.strictSame(await read(key, response.id), response, 'from memory')
+  t.match(
+    await streamedResponses(key, background.id),
+    Array(3).fill({ ...repeated, background: true }),
+  )
   await server.restart()
   const again = server.as(key.key)
-  for (const one of all) t.strictSame(await read(again, one.id), one, 'from what is stored')
-  t.strictSame((await toldOf(again, begun.id)).at(-1), done, 'also in its events')
+  for (const response of all)
+    t.strictSame(await read(again, response.id), response, 'from what is stored')
+  t.strictSame((await streamedResponses(again, background.id)).at(-1), done, 'also in its events')
   t.strictSame(
     { ...done, status: 0, completed_at: 0, output: 0, usage: 0 },
-    { ...begun, status: 0, completed_at: 0, output: 0, usage: 0 },
+    { ...background, status: 0, completed_at: 0, output: 0, usage: 0 },
     'only its end was added',
   )
-  t.match((await again.ask('POST', `${at}/${begun.id}/cancel`)).body, done)
+  t.match((await again.ask('POST', `${at}/${background.id}/cancel`)).body, done)
 })
 
 t.test('a turn that was not asked for as a response has the defaults', async (t) => {
@@ -96,23 +100,23 @@ t.test('in the background: answered at once, read until it has ended', async (t)
   const { key, provider } = await startChat(t)
   const go = deferred<void>()
   provider.next({ text: 'One two', hold: { after: 0, until: go.promise } })
-  const begun = await respond(key, { input: 'Hi', background: true, metadata: { a: 'b' } })
-  t.match(begun, { status: 'in_progress', background: true, output: [], metadata: { a: 'b' } })
-  t.match(await read(key, begun.id), { status: 'in_progress', output: [], usage: null })
+  const response = await respond(key, { input: 'Hi', background: true, metadata: { a: 'b' } })
+  t.match(response, { status: 'in_progress', background: true, output: [], metadata: { a: 'b' } })
+  t.match(await read(key, response.id), { status: 'in_progress', output: [], usage: null })
   const queued = await respond(key, {
     input: 'And?',
     background: true,
-    conversation: begun.conversation,
+    conversation: response.conversation,
   })
   t.match(queued, { status: 'queued', output: [] })
   t.match(await read(key, queued.id), { status: 'queued' })
   t.match((await key.ask('GET', `${at}/${queued.id}/input_items`)).body, { data: [] })
   go.resolve()
-  t.match(await ended(key, begun.id), {
+  t.match(await waitForEnd(key, response.id), {
     status: 'completed',
     output: [{ content: [{ text: 'One two' }] }],
   })
-  t.match(await ended(key, queued.id), { status: 'completed', output: [{ type: 'message' }] })
+  t.match(await waitForEnd(key, queued.id), { status: 'completed', output: [{ type: 'message' }] })
 })
 
 t.test('a background response that fails says so', async (t) => {
@@ -121,7 +125,7 @@ t.test('a background response that fails says so', async (t) => {
   provider.next({ status: 401, hold: { after: 0, until: go.promise } })
   const { id } = await respond(key, { input: 'Hi', background: true })
   go.resolve()
-  t.match(await ended(key, id), {
+  t.match(await waitForEnd(key, id), {
     status: 'failed',
     output: [],
     usage: null,
@@ -143,7 +147,7 @@ t.test('one that is refused when it is its turn says so, too', async (t) => {
   const spent = { amount: -1_000, reason: 'spent' }
   await server.platform.ask('POST', `/users/${organization.ownerId}/credits`, spent)
   go.resolve()
-  t.match(await ended(key, second.id), {
+  t.match(await waitForEnd(key, second.id), {
     status: 'failed',
     output: [],
     error: { code: 'insufficient_credits' },
@@ -167,10 +171,10 @@ t.test('cancelling keeps what was said, and can be repeated', async (t) => {
     conversation: (await read(key, id)).conversation,
   })
 
-  const cancel = (who: Client, one: string) => who.ask('POST', `${at}/${one}/cancel`)
+  const cancel = (who: Client, responseId: string) => who.ask('POST', `${at}/${responseId}/cancel`)
   const stranger = await (await server.platform.organization()).key()
   for (const other of [stranger, await organization.key()])
-    for (const one of [id, queued.id]) t.match(await cancel(other, one), unknown)
+    for (const responseId of [id, queued.id]) t.match(await cancel(other, responseId), unknown)
   const reading = await organization.key({ type: 'user', scopes: ['sessions:messages'] })
   t.match(await cancel(reading, id), { status: 403 })
 
@@ -190,18 +194,18 @@ t.test('cancelling keeps what was said, and can be repeated', async (t) => {
     seen += new TextDecoder().decode(part.value)
   t.match(seen, /event: response\.incomplete\nid: \d+\n.*"status":"cancelled"/)
 
-  t.match(await ended(key, queued.id), stopped)
+  t.match(await waitForEnd(key, queued.id), stopped)
   const done = await respond(key, { input: 'Hi' })
   t.match((await cancel(key, done.id)).body, { status: 'completed', output: done.output })
 })
 
-t.test('what a response was asked', async (t) => {
+t.test('the input items of a response can be listed', async (t) => {
   const { key, provider, organization } = await startChat(t)
   const items = (id: string, query = '') => key.ask('GET', `${at}/${id}/input_items${query}`)
   const call = { name: 'f', arguments: {} }
   provider.next({ calls: [call, call] })
-  const asked = await respond(key, { input: 'Go', tools: [tool] })
-  t.match((await items(asked.id)).body, {
+  const response = await respond(key, { input: 'Go', tools: [tool] })
+  t.match((await items(response.id)).body, {
     object: 'list',
     data: [
       {
@@ -214,12 +218,12 @@ t.test('what a response was asked', async (t) => {
     ],
     has_more: false,
   })
-  const outputs = asked.output.map(({ call_id }: { call_id: string }, n: number) => ({
+  const outputs = response.output.map(({ call_id }: { call_id: string }, n: number) => ({
     type: 'function_call_output',
     call_id,
     output: `result ${n}`,
   }))
-  const next = await respond(key, { input: outputs, previous_response_id: asked.id })
+  const next = await respond(key, { input: outputs, previous_response_id: response.id })
   const list = (await items(next.id, '?order=asc')).body
   t.match(list.data, outputs)
   t.equal(list.data.length, 2)
@@ -246,18 +250,18 @@ t.test('deleting erases the session, where the response is all of it', async (t)
     scopes: ['orchestrator:invoke', 'sessions:messages', 'sessions:read', 'sessions:delete'],
   })
   const remove = (who: Client, id: string, query = '') => who.ask('DELETE', `${at}/${id}${query}`)
-  const one = await respond(cleaner, { input: 'Hi' })
-  t.match(await remove(key, one.id), { status: 403, code: 'insufficient_scopes' })
+  const single = await respond(cleaner, { input: 'Hi' })
+  t.match(await remove(key, single.id), { status: 403, code: 'insufficient_scopes' })
   const other = await organization.key({ scopes: ['sessions:delete'] })
-  t.match(await remove(other, one.id), unknown)
-  t.strictSame((await remove(cleaner, one.id)).body, {
-    id: one.id,
+  t.match(await remove(other, single.id), unknown)
+  t.strictSame((await remove(cleaner, single.id)).body, {
+    id: single.id,
     object: 'response.deleted',
     deleted: true,
   })
-  t.match(await cleaner.ask('GET', `${at}/${one.id}`), unknown)
-  t.match(await cleaner.messages(one.conversation.id), { status: 404 })
-  t.match(await remove(cleaner, one.id), unknown)
+  t.match(await cleaner.ask('GET', `${at}/${single.id}`), unknown)
+  t.match(await cleaner.messages(single.conversation.id), { status: 404 })
+  t.match(await remove(cleaner, single.id), unknown)
   const raced = await respond(cleaner, { input: 'Hi' })
   const removals = await Promise.all([1, 2, 3].map(() => remove(cleaner, raced.id)))
   t.equal(removals.filter(({ status }) => status === 200).length, 1, 'one of many at once wins')
@@ -279,61 +283,69 @@ t.test(
   async (t) => {
     const { key, provider } = await startChat(t)
     const calling = { text: 'Wait.', calls: [{ name: 'f', arguments: { a: 1 } }] }
-    const begin = async () => {
+    const start = async () => {
       provider.next(calling)
       return respond(key, { input: 'Go', tools: [tool], store: false })
     }
-    const said = () =>
+    const sentMessages = () =>
       provider.requests.at(-1)?.body.messages.filter(({ role }) => role !== 'system')
     const outputOf = ({ output }: { output: { call_id?: string }[] }) => ({
       type: 'function_call_output',
       call_id: output.at(-1)?.call_id,
       output: [{ type: 'input_text', text: 'done' }],
     })
-    const whole = [
+    const expected = [
       { role: 'user', content: 'Go' },
       { role: 'assistant', content: 'Wait.', tool_calls: [{ function: { name: 'f' } }] },
       { role: 'tool', content: 'done' },
     ]
     for (const [how, rest] of [
-      ['previous', (one) => ({ previous_response_id: one.id, input: [outputOf(one)] })],
-      ['conversation', (one) => ({ conversation: one.conversation, input: [outputOf(one)] })],
+      [
+        'previous',
+        (response) => ({ previous_response_id: response.id, input: [outputOf(response)] }),
+      ],
+      [
+        'conversation',
+        (response) => ({ conversation: response.conversation, input: [outputOf(response)] }),
+      ],
       [
         'history',
-        (one) => ({ input: [{ role: 'user', content: 'Go' }, ...one.output, outputOf(one)] }),
+        (response) => ({
+          input: [{ role: 'user', content: 'Go' }, ...response.output, outputOf(response)],
+        }),
       ],
       [
         'references',
-        (one) => ({
+        (response) => ({
           input: [
             { role: 'user', content: 'Go' },
-            ...one.output.map(({ id }: { id: string }) => ({ type: 'item_reference', id })),
-            outputOf(one),
+            ...response.output.map(({ id }: { id: string }) => ({ type: 'item_reference', id })),
+            outputOf(response),
           ],
         }),
       ],
       // biome-ignore lint/suspicious/noExplicitAny: an answer
-    ] as [string, (one: any) => object][]) {
-      const one = await begin()
-      t.match(one.output, [
+    ] as [string, (response: any) => object][]) {
+      const response = await start()
+      t.match(response.output, [
         { type: 'message' },
         { type: 'function_call', name: 'f', status: 'completed' },
       ])
-      const next = await respond(key, { ...rest(one), tools: [tool] })
-      t.match(next, { status: 'completed', conversation: one.conversation }, how)
-      t.match(said(), whole, how)
+      const next = await respond(key, { ...rest(response), tools: [tool] })
+      t.match(next, { status: 'completed', conversation: response.conversation }, how)
+      t.match(sentMessages(), expected, how)
     }
 
-    const answered = await respond(key, { input: 'Hi' })
+    const greeting = await respond(key, { input: 'Hi' })
     const reference = [
       { role: 'user', content: 'Hi' },
-      { id: answered.output[0].id },
+      { id: greeting.output[0].id },
       { role: 'user', content: 'And?' },
     ]
     await respond(key, { input: reference })
-    t.match(said(), [
+    t.match(sentMessages(), [
       { content: 'Hi' },
-      { role: 'assistant', content: answered.output[0].content[0].text },
+      { role: 'assistant', content: greeting.output[0].content[0].text },
       { content: 'And?' },
     ])
     for (const id of ['msg_1', 'fc_1', 'nonsense'])
@@ -341,16 +353,16 @@ t.test(
         status: 404,
         body: { error: { code: 'response_not_found', param: 'input' } },
       })
-    const many = Array(257).fill({ id: answered.output[0].id })
+    const many = Array(257).fill({ id: greeting.output[0].id })
     t.match(await key.ask('POST', at, { input: [{ role: 'user', content: 'Hi' }, ...many] }), {
       status: 400,
       body: { error: { code: 'too_complex', param: 'input' } },
     })
 
-    const one = await begin()
+    const response = await start()
     t.match(
       await key.ask('POST', at, {
-        previous_response_id: one.id,
+        previous_response_id: response.id,
         input: [{ type: 'function_call_output', call_id: 'call_other', output: 'x' }],
       }),
       { status: 400, body: { error: { code: 'invalid_tool_result', param: 'input' } } },
@@ -370,7 +382,7 @@ t.test('a response that ran when the server was killed goes on after the next st
   await provider.received(1)
   await server.kill9()
   await server.restart()
-  t.match(await ended(server.as(key), id), {
+  t.match(await waitForEnd(server.as(key), id), {
     id,
     status: 'completed',
     background: true,
@@ -380,12 +392,12 @@ t.test('a response that ran when the server was killed goes on after the next st
 
 t.test('one that waits for an approval says so; it goes on, or is cancelled', async (t) => {
   const { key, shop, provider, list, decide } = await approving(t)
-  const begin = () => {
+  const start = () => {
     provider.next({ text: 'Let me see. ', calls: [refundCall] })
     return respond(key, { input: 'Refund A-1', model: shop })
   }
   const waiting = { status: 'incomplete', incomplete_details: { reason: 'awaiting_approval' } }
-  const first = await begin()
+  const first = await start()
   t.match(first, waiting)
   t.match(await read(key, first.id), waiting)
   const [pending] = (await list('?status=pending')).body.approvals
@@ -396,7 +408,7 @@ t.test('one that waits for an approval says so; it goes on, or is cancelled', as
   })
   t.match(done.output, [{ content: [{ text: 'Let me see. \n\nDone.' }] }])
 
-  const second = await begin()
+  const second = await start()
   const cancelled = (await key.ask('POST', `${at}/${second.id}/cancel`)).body
   t.match(cancelled, { id: second.id, status: 'cancelled', output: [{ status: 'incomplete' }] })
   t.strictSame(await read(key, second.id), cancelled)

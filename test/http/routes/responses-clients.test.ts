@@ -51,15 +51,15 @@ t.test('the openai package: whole, streamed, and gone on from', async (t) => {
     input: 'Sure?',
     previous_response_id: first.id,
   })
-  let said = ''
+  let text = ''
   const snapshots: string[] = []
   stream.on('response.output_text.delta', ({ delta, snapshot }) => {
-    said += delta
+    text += delta
     snapshots.push(snapshot)
   })
   const second = await stream.finalResponse()
   t.equal(second.output_text, 'Quite sure.')
-  t.equal(said, 'Quite sure.')
+  t.equal(text, 'Quite sure.')
   t.equal(snapshots.at(-1), 'Quite sure.')
   const messages = provider.requests.at(-1)?.body.messages.filter(({ role }) => role !== 'system')
   t.strictSame(
@@ -112,8 +112,8 @@ t.test('the openai package: a loop of tools, with the response and with the hist
           ? await client.responses.stream(body).finalResponse()
           : await client.responses.create(body)
       }
-      const said: ResponseInput = [{ role: 'user', content: question }]
-      let response = await ask(said)
+      const input: ResponseInput = [{ role: 'user', content: question }]
+      let response = await ask(input)
       const called: string[] = []
       for (let step = 0; step < 3; step++) {
         const calls = response.output.flatMap((item) =>
@@ -124,8 +124,8 @@ t.test('the openai package: a loop of tools, with the response and with the hist
           called.push(JSON.parse(args).city)
           return { type: 'function_call_output' as const, call_id, output: '18 degrees' }
         })
-        said.push(...response.output.map((item) => item as ResponseInput[number]), ...outputs)
-        response = stateful ? await ask(outputs, response.id) : await ask(said)
+        input.push(...response.output.map((item) => item as ResponseInput[number]), ...outputs)
+        response = stateful ? await ask(outputs, response.id) : await ask(input)
       }
       t.equal(response.output_text, answer, how)
       t.strictSame(called, ['Paris'], how)
@@ -136,10 +136,10 @@ t.test('the openai package: in the background, polled, followed, cancelled, dele
   const { client, provider, server, organization } = await startScripted(t)
   const go = deferred<void>()
   provider.next({ text: 'One two three', hold: { after: 3, until: go.promise } })
-  const begun = await client.responses.create({ model, input: 'Count', background: true })
-  t.equal(begun.status, 'in_progress')
+  const pending = await client.responses.create({ model, input: 'Count', background: true })
+  t.equal(pending.status, 'in_progress')
   const seen: number[] = []
-  for await (const event of await client.responses.retrieve(begun.id, { stream: true })) {
+  for await (const event of await client.responses.retrieve(pending.id, { stream: true })) {
     seen.push(event.sequence_number)
     if (event.type === 'response.output_text.delta') break
   }
@@ -147,18 +147,18 @@ t.test('the openai package: in the background, polled, followed, cancelled, dele
   const rest: string[] = []
   const after = seen.at(-1) ?? 0
   const following = { stream: true, starting_after: after } as const
-  for await (const event of await client.responses.retrieve(begun.id, following)) {
+  for await (const event of await client.responses.retrieve(pending.id, following)) {
     seen.push(event.sequence_number)
     rest.push(event.type)
   }
   t.strictSame(seen, [...seen.keys()], 'nothing is lost, nothing comes twice')
   t.equal(rest.at(-1), 'response.completed')
   const done = await eventually(async () => {
-    const response = await client.responses.retrieve(begun.id)
+    const response = await client.responses.retrieve(pending.id)
     return response.status === 'completed' ? response : undefined
   })
   t.equal(done.output_text, 'One two three')
-  const replayed = client.responses.stream({ response_id: begun.id, starting_after: after })
+  const replayed = client.responses.stream({ response_id: pending.id, starting_after: after })
   t.equal((await replayed.finalResponse()).output_text, 'One two three')
 
   provider.next({ silent: true })
@@ -175,8 +175,8 @@ t.test('the openai package: in the background, polled, followed, cancelled, dele
 
 t.test('the openai package: refusals and failures, without a repetition', async (t) => {
   const { client, provider } = await startScripted(t)
-  const failure = async (asked: Promise<unknown>) =>
-    asked.then(
+  const failure = async (request: Promise<unknown>) =>
+    request.then(
       () => undefined,
       (error: unknown) => {
         if (!(error instanceof APIError)) throw error
@@ -219,9 +219,9 @@ t.test('LangChain with useResponsesApi: an answer, a stream, a call and its resu
   const plain = new ChatOpenAI(settings)
   const hello = await plain.invoke('Hello')
   t.match(hello.text, /Hello/)
-  let said = ''
-  for await (const chunk of await plain.stream('Hello')) said += chunk.text
-  t.equal(said, hello.text)
+  let text = ''
+  for await (const chunk of await plain.stream('Hello')) text += chunk.text
+  t.equal(text, hello.text)
 
   const tool = langchainTool(async () => '18 degrees', {
     name: 'get_weather',
@@ -229,14 +229,14 @@ t.test('LangChain with useResponsesApi: an answer, a stream, a call and its resu
     schema: parameters,
   })
   const calling = new ChatOpenAI(settings).bindTools([tool])
-  const asked = new HumanMessage(question)
-  const called = await calling.invoke([asked])
+  const message = new HumanMessage(question)
+  const called = await calling.invoke([message])
   t.match(called.tool_calls, [{ name: 'get_weather', args: { city: 'Paris' } }])
   const result = new ToolMessage({
     content: '18 degrees',
     tool_call_id: called.tool_calls?.[0]?.id ?? '',
   })
-  t.equal((await calling.invoke([asked, called, result])).text, answer)
+  t.equal((await calling.invoke([message, called, result])).text, answer)
 
   const person = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
   const typed = new ChatOpenAI(settings).withStructuredOutput(person, { name: 'person' })

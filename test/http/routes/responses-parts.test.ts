@@ -13,13 +13,13 @@ import { startChat } from '../../support/server.ts'
 
 const at = '/api/external/v1/responses'
 const everything = JSON.stringify({ 'test/*': ['image', 'audio', 'file'] })
-const said = (...content: readonly object[]) => [{ role: 'user', content }]
+const messagesWith = (...content: readonly object[]) => [{ role: 'user', content }]
 
 t.test('images, sounds and files of a message are given to the model, and listed', async (t) => {
   const { provider, key } = await startChat(t, undefined, {}, { LLM_MODALITIES: everything })
   const image = png(10, 20)
   const { body } = await key.ask('POST', at, {
-    input: said(
+    input: messagesWith(
       { type: 'input_text', text: 'Compare' },
       { type: 'input_image', image_url: dataUrl('image/png', image), detail: 'low' },
       { type: 'input_text', text: 'with' },
@@ -47,8 +47,8 @@ t.test('images, sounds and files of a message are given to the model, and listed
     { type: 'input_file', file_url: /^http/ },
     { type: 'input_file', file_url: /^http/, filename: 'report.pdf' },
   ])
-  const found = await fetch(data[0].content[1].image_url)
-  t.strictSame(Buffer.from(await found.arrayBuffer()), image)
+  const download = await fetch(data[0].content[1].image_url)
+  t.strictSame(Buffer.from(await download.arrayBuffer()), image)
 })
 
 t.test('files that cannot be taken are refused', async (t) => {
@@ -56,20 +56,25 @@ t.test('files that cannot be taken are refused', async (t) => {
   const image = { type: 'input_image', image_url: dataUrl('image/png', png()) }
   const at0 = 'input.0.content.0'
   const cases: [string, object[], string, string][] = [
-    ['the model takes none', said(image), 'unsupported_content', 'input'],
+    ['the model takes none', messagesWith(image), 'unsupported_content', 'input'],
     [
       'stored elsewhere',
-      said({ type: 'input_image', file_id: 'file-1', image_url: 'https://a.example/' }),
+      messagesWith({ type: 'input_image', file_id: 'file-1', image_url: 'https://a.example/' }),
       'unsupported_content',
       `${at0}.file_id`,
     ],
     [
       'behind an address',
-      said({ type: 'input_file', file_url: 'https://a.example/', file_data: 'AAAA' }),
+      messagesWith({ type: 'input_file', file_url: 'https://a.example/', file_data: 'AAAA' }),
       'unsupported_content',
       `${at0}.file_url`,
     ],
-    ['no address', said({ type: 'input_image', image_url: 'nonsense' }), 'invalid_input', 'input'],
+    [
+      'no address',
+      messagesWith({ type: 'input_image', image_url: 'nonsense' }),
+      'invalid_input',
+      'input',
+    ],
     [
       'in an answer',
       [{ role: 'assistant', content: [image] }],

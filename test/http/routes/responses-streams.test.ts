@@ -6,24 +6,24 @@ import { startApp, startChat } from '../../support/server.ts'
 
 const at = '/api/external/v1/responses'
 
-// biome-ignore lint/suspicious/noExplicitAny: what a server sends is what a test looks into
+// biome-ignore lint/suspicious/noExplicitAny: tests read any field of an event
 type Event = any
 
 type Stream = { body: AsyncIterable<Uint8Array> | null; numbered: boolean }
 
 /** The events of a stream, each as Open Responses describes it; `[DONE]` ends them. */
 async function* eventsOf(t: Test, { body, numbered }: Stream): AsyncGenerator<Event> {
-  let ended = false
+  let isOver = false
   for await (const block of blocksOf(body)) {
     if (block.startsWith(':')) continue
-    const found = eventIn(block, numbered)
-    if (ended) t.fail(`after the end: ${block}`)
-    ended = found === undefined
-    if (!found) continue
-    if (found.faults.length > 0) t.fail(`${found.faults.join(', ')} in ${block}`)
-    yield found.event
+    const item = eventIn(block, numbered)
+    if (isOver) t.fail(`after the end: ${block}`)
+    isOver = item === undefined
+    if (!item) continue
+    if (item.faults.length > 0) t.fail(`${item.faults.join(', ')} in ${block}`)
+    yield item.event
   }
-  if (!ended) t.fail('[DONE] did not come')
+  if (!isOver) t.fail('[DONE] did not come')
 }
 
 const all = async (t: Test, stream: Stream): Promise<Event[]> => {
@@ -147,13 +147,13 @@ t.test('what events say', async (t) => {
   const args = '{"a":"a long text that comes in pieces"}'
   t.equal(pieces.map(({ delta }) => delta).join(''), args)
   t.match(of('function_call_arguments.done')[0], { ...at1, name: 'f', arguments: args })
-  const whole = { ...called.item, arguments: args, status: 'completed' }
-  t.match(of('output_item.done')[1], { output_index: 1, item: whole })
+  const completeItem = { ...called.item, arguments: args, status: 'completed' }
+  t.match(of('output_item.done')[1], { output_index: 1, item: completeItem })
   const [completed] = of('completed')
   t.match(completed.response, {
     id,
     status: 'completed',
-    output: [item, whole],
+    output: [item, completeItem],
     usage: { input_tokens: 7, output_tokens: 5, total_tokens: 12 },
     metadata: { a: 'b' },
   })
@@ -200,33 +200,33 @@ t.test('a stream goes on after any of its events', async (t) => {
   const rest = all(t, await followed(key, id, '&starting_after=5'))
   go.resolve()
   const after = await rest
-  const whole = await all(t, await followed(key, id))
-  t.strictSame(order(whole), text(3))
+  const events = await all(t, await followed(key, id))
+  t.strictSame(order(events), text(3))
   t.strictSame(order([...before, ...after]), text(3), 'nothing is lost, nothing comes twice')
-  for (const n of [whole.length, 1e9, Number.MAX_SAFE_INTEGER])
+  for (const n of [events.length, 1e9, Number.MAX_SAFE_INTEGER])
     t.match(
       await key.ask('GET', `${at}/${id}?stream=true&starting_after=${n}`),
       { status: 400, body: { detail: { starting_after: ['There is no such event yet'] } } },
       'a number that was never sent',
     )
-  for (const [n] of whole.entries())
-    t.strictSame(await all(t, await followed(key, id, `&starting_after=${n}`)), whole.slice(n + 1))
+  for (const [n] of events.entries())
+    t.strictSame(await all(t, await followed(key, id, `&starting_after=${n}`)), events.slice(n + 1))
 })
 
-t.test('what is stored is told again, and its end in any case', async (t) => {
+t.test('a stored response is streamed again, always with its end', async (t) => {
   const server = await startApp(t)
   const organization = await server.platform.organization()
   const { key } = await organization.key()
-  const asked = await all(t, await streamed(server.as(key), { input: 'Hello there' }))
-  const { response } = asked.at(-1)
+  const live = await all(t, await streamed(server.as(key), { input: 'Hello there' }))
+  const { response } = live.at(-1)
   await server.restart()
-  const told = await all(t, await followed(server.as(key), response.id))
-  t.strictSame(order(told), text(1))
-  t.strictSame(told.at(-1).response.output, response.output)
+  const replay = await all(t, await followed(server.as(key), response.id))
+  t.strictSame(order(replay), text(1))
+  t.strictSame(replay.at(-1).response.output, response.output)
   for (const n of [0, 1, 2, 3])
     t.strictSame(
       await all(t, await followed(server.as(key), response.id, `&starting_after=${n}`)),
-      told.slice(n + 1),
+      replay.slice(n + 1),
     )
   const late = await all(t, await followed(server.as(key), response.id, '&starting_after=40'))
   t.strictSame(order(late), text(0).slice(4))

@@ -87,9 +87,9 @@ t.test('a response is a turn in the shape of OpenAI', async (t) => {
     frequency_penalty: -0.5,
     reasoning_effort: 'low',
   })
-  const said = sent?.body.messages.map(({ role, content }) => `${role}: ${content}`)
-  t.ok(said?.some((one) => one.includes('Be brief.')))
-  t.equal(said?.at(-1), 'user: How many days?')
+  const lines = sent?.body.messages.map(({ role, content }) => `${role}: ${content}`)
+  t.ok(lines?.some((line) => line.includes('Be brief.')))
+  t.equal(lines?.at(-1), 'user: How many days?')
   const again = await read(key, body.id)
   t.equal(again.status, 200)
   t.strictSame(again.body, body)
@@ -103,15 +103,17 @@ t.test('a response is a turn in the shape of OpenAI', async (t) => {
 
 t.test('items of the input become the messages of the turn', async (t) => {
   const { key, provider } = await startChat(t)
-  const asked = async (input: unknown) => {
+  const messagesFor = async (input: unknown) => {
     const reply = await respond(key, { input })
     t.equal(reply.status, 200, JSON.stringify(reply.body))
     const messages = provider.requests.at(-1)?.body.messages ?? []
-    return messages.slice(messages.findIndex(({ role }) => role !== 'system')).map((one) => one)
+    return messages
+      .slice(messages.findIndex(({ role }) => role !== 'system'))
+      .map((message) => message)
   }
-  t.match(await asked([{ role: 'user', content: 'Hi' }]), [{ role: 'user', content: 'Hi' }])
+  t.match(await messagesFor([{ role: 'user', content: 'Hi' }]), [{ role: 'user', content: 'Hi' }])
   t.match(
-    await asked([
+    await messagesFor([
       { role: 'user', content: [{ type: 'input_text', text: 'One' }] },
       { type: 'reasoning', id: 'rs_1', summary: [] },
       {
@@ -141,7 +143,7 @@ t.test('items of the input become the messages of the turn', async (t) => {
   })
   const output = (id: string) => ({ type: 'function_call_output', call_id: id, output: `of ${id}` })
   t.match(
-    await asked([
+    await messagesFor([
       { role: 'user', content: 'Go' },
       { role: 'assistant', content: 'Wait' },
       call('a'),
@@ -166,7 +168,7 @@ t.test('items of the input become the messages of the turn', async (t) => {
   )
 })
 
-t.test('what is not offered is refused by name', async (t) => {
+t.test('unsupported or invalid fields are refused by name', async (t) => {
   const { key, provider } = await startChat(t)
   const function_ = { type: 'function', name: 'f' }
   const cases: [object, string, string][] = [
@@ -239,11 +241,11 @@ t.test('what is not offered is refused by name', async (t) => {
     stream_options: { include_obfuscation: false },
     context_management: [],
   }
-  const told = await respond(key, harmless)
-  t.match(told, { status: 200, body: { store: true, truncation: 'disabled' } })
+  const reply = await respond(key, harmless)
+  t.match(reply, { status: 200, body: { store: true, truncation: 'disabled' } })
 })
 
-t.test('what OpenAI has beside responses is unknown, whatever the method', async (t) => {
+t.test('other paths of the Responses API are unknown, for every method', async (t) => {
   const { key } = await startChat(t)
   for (const path of ['compact', 'input_tokens', 'compact/', 'compact?a=b'])
     for (const method of ['POST', 'GET', 'PUT'])
@@ -259,7 +261,7 @@ t.test('of allowed tools alone the model is told, and no other is called', async
     ...(mode ? { mode } : {}),
     tools: names.map((name) => ({ type: 'function', name })),
   })
-  const asked = async (tool_choice: object) => {
+  const respondWith = async (tool_choice: object) => {
     const reply = await respond(key, { input: 'Hi', tools, tool_choice })
     t.equal(reply.status, 200, JSON.stringify(reply.body))
     return reply.body
@@ -267,26 +269,26 @@ t.test('of allowed tools alone the model is told, and no other is called', async
   const choice = () => provider.requests.at(-1)?.body.tool_choice
   const names = () => {
     const sent = provider.requests.at(-1)?.body.tools
-    return Array.isArray(sent) ? sent.map((one) => one.function.name) : undefined
+    return Array.isArray(sent) ? sent.map((tool) => tool.function.name) : undefined
   }
 
-  const auto = await asked(allowed(['f', 'h']))
+  const auto = await respondWith(allowed(['f', 'h']))
   t.strictSame(names(), ['f', 'h'])
   t.equal(choice(), undefined)
   t.strictSame(auto.tool_choice, allowed(['f', 'h'], 'auto'), 'the answer repeats it')
   t.equal(auto.tools.length, 3)
   t.strictSame((await read(key, auto.id)).body, auto)
 
-  await asked(allowed(['g'], 'required'))
+  await respondWith(allowed(['g'], 'required'))
   t.strictSame(names(), ['g'])
   t.equal(choice(), 'required')
 
-  await asked(allowed(['g'], 'none'))
+  await respondWith(allowed(['g'], 'none'))
   t.equal(names(), undefined)
 
   provider.next({ calls: [{ name: 'g', arguments: {} }] })
   provider.next({ text: 'Then not.' })
-  const { status, output } = await asked(allowed(['f']))
+  const { status, output } = await respondWith(allowed(['f']))
   t.match({ status, output }, { status: 'completed', output: [{ type: 'message' }] })
   t.equal(output.length, 1, 'a call of another tool is not told to the client')
 

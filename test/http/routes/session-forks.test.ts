@@ -41,10 +41,10 @@ t.test('a fork needs a plan and credits', async (t) => {
 
 t.test('POST /api/external/sessions/{session_id}/fork', async (t) => {
   const { key, provider, organization } = await startChat(t, { text: 'Answer.' })
-  const said = await spoken(key, 'source')
+  const messages = await spoken(key, 'source')
   const before = await organization.balance()
-  const asked = provider.requests.length
-  const [, first] = said
+  const calls = provider.requests.length
+  const [, first] = messages
   const forked = await fork(key, 'source', { after: first?.event_id })
   t.equal(forked.status, 201)
   t.strictSame(Object.keys(forked.body), ['session_id', 'forked_from', 'after'])
@@ -55,16 +55,19 @@ t.test('POST /api/external/sessions/{session_id}/fork', async (t) => {
   const copied = await messagesOf(key, session_id)
   t.strictSame(
     copied.map(({ event_id: _, ...message }) => message),
-    said.slice(0, 2).map(({ event_id: _, ...message }) => message),
+    messages.slice(0, 2).map(({ event_id: _, ...message }) => message),
     'the messages up to there, with their times and agents',
   )
-  const ids = [...said, ...copied].map(({ event_id }) => event_id)
+  const ids = [...messages, ...copied].map(({ event_id }) => event_id)
   t.equal(new Set(ids).size, ids.length, 'each with an id of its own')
-  t.equal(provider.requests.length, asked, 'no model was called')
+  t.equal(provider.requests.length, calls, 'no model was called')
   t.strictSame(await organization.balance(), before, 'and nothing charged')
 
-  const whole = await fork(key, 'source', { session_id: 'whole' })
-  t.match(whole, { status: 201, body: { session_id: 'whole', after: said.at(-1)?.event_id } })
+  const complete = await fork(key, 'source', { session_id: 'whole' })
+  t.match(complete, {
+    status: 201,
+    body: { session_id: 'whole', after: messages.at(-1)?.event_id },
+  })
   t.equal((await messagesOf(key, 'whole')).length, 4, 'without after: all of it')
   const again = await fork(key, 'whole', { session_id: 'again' })
   t.match(again, { status: 201, body: { forked_from: 'whole' } })
@@ -151,7 +154,7 @@ t.test('what is refused', async (t) => {
   t.equal((await fork(own, 'mine')).status, 201, 'a user key sees every session of its user')
 
   for (const missing of ['orchestrator:invoke', 'sessions:messages']) {
-    const weak = await organization.key({ scopes: scopes.filter((one) => one !== missing) })
+    const weak = await organization.key({ scopes: scopes.filter((scope) => scope !== missing) })
     t.match(await fork(weak, 'mine'), { status: 403, code: 'insufficient_scopes' })
     t.match(await regenerate(weak, 'mine', 'x'), { status: 403, code: 'insufficient_scopes' })
   }
@@ -256,8 +259,8 @@ t.test('calls that wait for the client are not open in a fork', async (t) => {
   const call = { name: 'get_weather', arguments: { city: 'Paris' } }
   provider.next({ calls: [call] })
   const tools = [{ type: 'function', function: { name: 'get_weather' } }]
-  const asked = await key.chat({ messages: user('Weather?'), session_id: 'calls', tools })
-  const [{ id: tool_call_id }] = asked.body.choices[0].message.tool_calls
+  const reply = await key.chat({ messages: user('Weather?'), session_id: 'calls', tools })
+  const [{ id: tool_call_id }] = reply.body.choices[0].message.tool_calls
   await fork(key, 'calls', { session_id: 'forked' })
   t.match(await messagesOf(key, 'forked'), [
     { content: 'Weather?' },
@@ -276,9 +279,9 @@ t.test('calls that wait for the client are not open in a fork', async (t) => {
 
 t.test('POST …/messages/{event_id}/regenerate: the turn once more, in a fork', async (t) => {
   const { key, provider } = await startChat(t, { text: 'Answer.' })
-  const said = await spoken(key, 'source')
-  const asked = provider.requests.length
-  for (const [n, { event_id }] of said.slice(2).entries()) {
+  const messages = await spoken(key, 'source')
+  const calls = provider.requests.length
+  for (const [n, { event_id }] of messages.slice(2).entries()) {
     provider.next({ text: `Better ${n}.` })
     const { status, body } = await regenerate(key, 'source', event_id)
     t.equal(status, 200)
@@ -289,11 +292,11 @@ t.test('POST …/messages/{event_id}/regenerate: the turn once more, in a fork',
     const expected = ['One', 'Answer.', 'Two', `Better ${n}.`]
     t.strictSame(await contents(key, body.session_id), expected)
     t.match(await key.ask('GET', at(body.session_id)), {
-      body: { forked_from: 'source', forked_after: said[1]?.event_id },
+      body: { forked_from: 'source', forked_after: messages[1]?.event_id },
     })
-    t.equal(provider.requests.length, asked + n + 1, 'one call: none for what came before')
+    t.equal(provider.requests.length, calls + n + 1, 'one call: none for what came before')
   }
-  const first = await regenerate(key, 'source', said[1]?.event_id ?? '', { session_id: 'anew' })
+  const first = await regenerate(key, 'source', messages[1]?.event_id ?? '', { session_id: 'anew' })
   t.match(first, { status: 200, body: { session_id: 'anew' } })
   t.strictSame(await contents(key, 'anew'), ['One', 'Answer.'], 'the first turn has none before')
   t.match(await key.ask('GET', at('anew')), { body: { forked_after: null } })
@@ -302,7 +305,7 @@ t.test('POST …/messages/{event_id}/regenerate: the turn once more, in a fork',
 
   const streamed = await key.open(
     'POST',
-    at('source', `/messages/${said[3]?.event_id}/regenerate`),
+    at('source', `/messages/${messages[3]?.event_id}/regenerate`),
     {
       stream: true,
       stream_options: { include_usage: true },
@@ -316,7 +319,7 @@ t.test('POST …/messages/{event_id}/regenerate: the turn once more, in a fork',
   t.equal(provider.requests.at(-1)?.body.temperature, 0.3)
   t.match(await regenerate(key, 'source', 'unknown'), { status: 404, code: 'message_not_found' })
   t.match(await regenerate(key, 'none', 'unknown'), { status: 404, code: 'session_not_found' })
-  t.match(await regenerate(key, 'source', said[0]?.event_id ?? '', { n: 2 }), {
+  t.match(await regenerate(key, 'source', messages[0]?.event_id ?? '', { n: 2 }), {
     status: 400,
     code: 'unsupported_parameter',
   })
@@ -382,17 +385,17 @@ t.test('a regenerate that is repeated runs once', async (t) => {
   const { key, provider } = await startChat(t, { text: 'Answer.' })
   const [first] = await spoken(key, 'source')
   const id = first?.event_id ?? ''
-  const asked = provider.requests.length
+  const calls = provider.requests.length
   const headers = { 'idempotency-key': 'again-1' }
-  const one = await regenerate(key, 'source', id, {}, headers)
-  const two = await regenerate(key, 'source', id, {}, headers)
-  t.strictSame(two.body, one.body)
+  const original = await regenerate(key, 'source', id, {}, headers)
+  const repeat = await regenerate(key, 'source', id, {}, headers)
+  t.strictSame(repeat.body, original.body)
   const stock = { 'x-stainless-lang': 'js', 'x-stainless-retry-count': '0' }
   const three = await regenerate(key, 'source', id, {}, stock)
   const retry = { ...stock, 'x-stainless-retry-count': '1' }
   const four = await regenerate(key, 'source', id, {}, retry)
   t.not(four.body.session_id, three.body.session_id, 'an answer that was delivered')
-  t.equal(provider.requests.length, asked + 3)
+  t.equal(provider.requests.length, calls + 3)
   t.equal((await key.sessions()).body.total, 4, 'one fork each')
 })
 

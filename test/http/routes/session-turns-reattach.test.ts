@@ -45,9 +45,9 @@ t.test('an id that was never sent is none: the turn is told from its start', asy
   const running = await key.attach(session_id, { headers: { 'last-event-id': beyond } })
   turn.go()
   await first.all()
-  const whole = await after(key, session_id, undefined)
-  t.strictSame(await running.all(), whole, 'while it runs')
-  t.strictSame(await after(key, session_id, beyond), whole, 'and after its end')
+  const frames = await after(key, session_id, undefined)
+  t.strictSame(await running.all(), frames, 'while it runs')
+  t.strictSame(await after(key, session_id, beyond), frames, 'and after its end')
 })
 
 t.test('headers go out at once, also where there is nothing to tell yet', async (t) => {
@@ -71,35 +71,35 @@ t.test('from Last-Event-ID, wherever it was cut: nothing lost, nothing twice', a
   const session_id = 'cut'
   const options = { include_usage: true }
   const live = await key.stream({ messages, session_id, stream_options: options })
-  const begun: Frame[] = []
+  const start: Frame[] = []
   for await (const frame of {
     [Symbol.asyncIterator]: () => ({ next: () => live.frames.next() }),
   }) {
-    begun.push(frame)
-    if (begun.filter(isToken).length === 2) break
+    start.push(frame)
+    if (start.filter(isToken).length === 2) break
   }
   const attached = await Promise.all(
-    begun.map(({ id }) =>
+    start.map(({ id }) =>
       key.attach(session_id, { headers: { 'last-event-id': id } }, '?include_usage=true'),
     ),
   )
   running.go()
-  const whole = [...begun, ...(await live.all())]
+  const frames = [...start, ...(await live.all())]
   for (const [n, stream] of attached.entries())
-    t.equal(lines(await stream.all()), lines(whole.slice(n + 1)), `while it runs, after item ${n}`)
-  for (const [n, { id }] of whole.entries())
+    t.equal(lines(await stream.all()), lines(frames.slice(n + 1)), `while it runs, after item ${n}`)
+  for (const [n, { id }] of frames.entries())
     t.equal(
       lines(await after(key, session_id, id, '?include_usage=true')),
-      lines(whole.slice(n + 1)),
+      lines(frames.slice(n + 1)),
       `after its end, after item ${n}`,
     )
 
   await server.restart()
   const restarted = server.as(key.key)
   const isEvent = ({ data }: Frame) => Boolean(data.event)
-  for (const [n, { id }] of whole.entries()) {
+  for (const [n, { id }] of frames.entries()) {
     const rest = await after(restarted, session_id, id, '?include_usage=true')
-    const expected = whole.slice(n + 1).filter((frame) => !isEvent(frame))
+    const expected = frames.slice(n + 1).filter((frame) => !isEvent(frame))
     t.equal(
       textOf(rest.filter(({ data }) => data.choices)),
       textOf(expected.filter(({ data }) => data.choices)),
@@ -123,11 +123,11 @@ t.test('a re-attached stream can be cut and continued in turn', async (t) => {
   await key.chat({ messages, session_id })
   await server.restart()
   const restarted = server.as(key.key)
-  const whole = await after(restarted, session_id, undefined)
-  for (const [n, { id }] of whole.entries())
+  const frames = await after(restarted, session_id, undefined)
+  for (const [n, { id }] of frames.entries())
     t.equal(
       lines(await after(restarted, session_id, id)),
-      lines(whole.slice(n + 1)),
+      lines(frames.slice(n + 1)),
       `after item ${n}`,
     )
 })
@@ -164,20 +164,20 @@ t.test('an agent’s stream goes on as it began, also after a restart', async (t
   const session_id = 'agent'
   const path = `/api/external/agents/${id}/completions`
   const live = await key.open('POST', path, { message: 'Hi', stream: true, session_id })
-  const whole = await live.all()
-  for (const [n, { id }] of whole.entries())
-    t.equal(lines(await after(key, session_id, id)), lines(whole.slice(n + 1)), `after item ${n}`)
-  t.strictSame(await after(key, session_id, undefined), whole, 'from its start')
+  const frames = await live.all()
+  for (const [n, { id }] of frames.entries())
+    t.equal(lines(await after(key, session_id, id)), lines(frames.slice(n + 1)), `after item ${n}`)
+  t.strictSame(await after(key, session_id, undefined), frames, 'from its start')
   await server.restart()
   const restarted = server.as(key.key)
-  const last = whole.slice(-2)
-  for (const [n, { id }] of whole.entries()) {
+  const last = frames.slice(-2)
+  for (const [n, { id }] of frames.entries()) {
     const rest = await after(restarted, session_id, id)
     t.equal(
       lines(dataOf(rest.slice(-2))),
-      lines(dataOf(n < whole.length - 2 ? last : whole.slice(n + 1))),
+      lines(dataOf(n < frames.length - 2 ? last : frames.slice(n + 1))),
     )
-    t.equal(textOf(rest.slice(0, -1)), textOf(whole.slice(n + 1, -1)), `after item ${n}: the text`)
+    t.equal(textOf(rest.slice(0, -1)), textOf(frames.slice(n + 1, -1)), `after item ${n}: the text`)
   }
 })
 

@@ -11,14 +11,14 @@ t.test('two turns on one session at once: the second waits its turn', async (t) 
   const first = held()
   provider.next(first.reply)
   const session_id = 'queue'
-  const one = await key.stream({ messages: user('One'), session_id })
-  await one.until(isToken)
+  const running = await key.stream({ messages: user('One'), session_id })
+  await running.until(isToken)
   const two = key.chat({ messages: user('Two'), session_id })
   const three = await key.stream({ messages: user('Three'), session_id })
   t.equal(three.status, 200, 'a stream in line has its headers')
   t.equal(provider.requests.length, 1)
   first.go()
-  t.equal((await one.all()).at(-1)?.data, '[DONE]')
+  t.equal((await running.all()).at(-1)?.data, '[DONE]')
   t.equal((await two).body.choices[0].message.content, 'Second answer.')
   t.equal(textOf((await three.all()).slice(0, -1)), 'Second answer.')
   t.strictSame(await contents(key, session_id), [
@@ -69,8 +69,8 @@ t.test('cancel stops the running turn and those in line', async (t) => {
   provider.next(held().reply)
   const session_id = 'cancel'
   const before = await organization.balance()
-  const one = await key.stream({ messages: user('One'), session_id })
-  await one.until(isToken)
+  const running = await key.stream({ messages: user('One'), session_id })
+  await running.until(isToken)
   const two = await key.stream({ messages: user('Two'), session_id })
   const reply = await key.cancel(session_id)
   t.strictSame(reply.body, { session_id, cancelled: true })
@@ -79,7 +79,7 @@ t.test('cancel stops the running turn and those in line', async (t) => {
     type: 'conflict_error',
     code: 'turn_cancelled',
   }
-  for (const stream of [one, two, await key.attach(session_id)]) {
+  for (const stream of [running, two, await key.attach(session_id)]) {
     const [end, last] = (await stream.all()).slice(-2)
     t.strictSame(end?.data, { error })
     t.equal(last?.data, '[DONE]')
@@ -99,27 +99,27 @@ t.test('an answer asked for as a whole comes from the model piece by piece', asy
   const { key, provider } = await startChat(t)
   provider.next(held().reply)
   const session_id = 'whole'
-  const whole = key.chat({ messages: user('One'), session_id })
+  const reply = key.chat({ messages: user('One'), session_id })
   await eventually(async () => provider.requests.length === 1)
   t.equal(provider.requests[0]?.body.stream, true)
   const follower = await key.attach(session_id)
   t.match(textOf([await follower.until(isToken)]), /^one /, 'for who follows it')
   await key.cancel(session_id)
   await follower.all()
-  const refused = await whole
+  const refused = await reply
   t.match(refused, { status: 409, body: { error: { code: 'turn_cancelled' } } })
   t.equal(refused.headers.get('x-error-code'), 'turn_cancelled')
   t.equal(refused.headers.get('x-should-retry'), 'false', 'no SDK asks again by itself')
-  const [asked, said] = await contents(key, session_id)
-  t.equal(asked, 'One')
-  t.match(said, /^one (two )?$/, 'what was said until then is kept')
+  const [question, answer] = await contents(key, session_id)
+  t.equal(question, 'One')
+  t.match(answer, /^one (two )?$/, 'what was said until then is kept')
 })
 
 t.test('a cancelled turn of one agent, and one that is regenerated, are refused too', async (t) => {
   const { key, provider, organization } = await startChat(t)
   const agent = await organization.agent({ name: 'Concierge' })
-  const asked = await key.chat({ messages: user('Hi'), session_id: 'source' })
-  t.equal(asked.status, 200)
+  const source = await key.chat({ messages: user('Hi'), session_id: 'source' })
+  t.equal(source.status, 200)
   const { messages } = (await key.messages('source')).body
   const paths = [
     [`/api/external/agents/${agent}/completions`, { message: 'Hi' }],
@@ -129,10 +129,10 @@ t.test('a cancelled turn of one agent, and one that is regenerated, are refused 
     const session_id = `whole-${n}`
     const count = provider.requests.length + 1
     provider.next(held().reply)
-    const whole = key.ask('POST', path, { ...body, session_id })
+    const reply = key.ask('POST', path, { ...body, session_id })
     await provider.received(count)
     await key.cancel(session_id)
-    t.match(await whole, { status: 409, code: 'turn_cancelled' }, path)
+    t.match(await reply, { status: 409, code: 'turn_cancelled' }, path)
     provider.next(held().reply)
     const named = { ...body, session_id: `streamed-${n}`, stream: true }
     const stream = await key.open('POST', path, named)
@@ -218,10 +218,10 @@ t.test('stream_options.on_disconnect: "cancel"', async (t) => {
     await provider.requests[count - 1]?.aborted
     const next = await key.chat({ messages: user('Next'), session_id })
     t.equal(next.status, 200)
-    const said = await contents(key, session_id)
-    t.equal(said[0], 'Hi')
-    if (streamed) t.equal(said[1], 'one two ')
-    t.equal(said.at(-1), 'Hello from the double.')
+    const texts = await contents(key, session_id)
+    t.equal(texts[0], 'Hi')
+    if (streamed) t.equal(texts[1], 'one two ')
+    t.equal(texts.at(-1), 'Hello from the double.')
   }
   const { balance, effective } = await organization.balance()
   t.equal(balance, effective)
@@ -232,8 +232,8 @@ t.test('on_disconnect: "cancel" while the turn waits in line', async (t) => {
   const first = held()
   provider.next(first.reply)
   const session_id = 'line'
-  const one = await key.stream({ messages: user('One'), session_id })
-  await one.until(isToken)
+  const running = await key.stream({ messages: user('One'), session_id })
+  await running.until(isToken)
   const leaving = new AbortController()
   const stream = await key.stream(
     { messages: user('Two'), session_id, stream_options: { on_disconnect: 'cancel' } },
@@ -242,7 +242,7 @@ t.test('on_disconnect: "cancel" while the turn waits in line', async (t) => {
   leaving.abort()
   await stream.all().catch(() => undefined)
   first.go()
-  await one.all()
+  await running.all()
   await key.chat({ messages: user('Three'), session_id })
   t.strictSame(await contents(key, session_id), [
     'One',
@@ -273,8 +273,8 @@ t.test('a session of somebody else takes no place in its line', async (t) => {
   const first = held()
   provider.next(first.reply)
   const session_id = 'busy'
-  const one = await key.stream({ messages: user('One'), session_id })
-  await one.until(isToken)
+  const running = await key.stream({ messages: user('One'), session_id })
+  await running.until(isToken)
   const other = await organization.key()
   const refused = await other.chat({ messages: user('Hi'), session_id })
   t.match(refused, { status: 404, code: 'session_not_found' }, 'refused without waiting')
@@ -282,7 +282,7 @@ t.test('a session of somebody else takes no place in its line', async (t) => {
   t.equal(streamed.status, 404)
   await streamed.reply.text()
   first.go()
-  await one.all()
+  await running.all()
   const again = await key.attach(session_id)
   t.equal(textOf((await again.all()).slice(0, -1)), text, 'and leaves the last turn as it is')
 })

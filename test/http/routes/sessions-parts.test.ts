@@ -8,7 +8,7 @@ import { audioPart, filePart, imagePart, pdf, png, textPart, wav } from '../../s
 import type { Organization } from '../../support/platform.ts'
 import { startApp, startChat } from '../../support/server.ts'
 
-const said = (...content: readonly object[]) => [{ role: 'user', content }]
+const messagesWith = (...content: readonly object[]) => [{ role: 'user', content }]
 const messagesOf = (session: string) => `/api/external/sessions/${session}/messages`
 
 const allScopes = [
@@ -25,8 +25,8 @@ const users = '/api/external/management/users'
 const withUser = async (organization: Organization) => {
   const key = await organization.key({ scopes: allScopes })
   const { organizationId: organization_id } = organization
-  const asked = { email: 'ann@example.com', organization_id }
-  const { user_id } = (await key.ask('POST', users, asked)).body
+  const person = { email: 'ann@example.com', organization_id }
+  const { user_id } = (await key.ask('POST', users, person)).body
   return {
     key,
     on_behalf_of: user_id as string,
@@ -58,7 +58,7 @@ t.test('messages list their files with links; erasing the session ends both', as
   const { status, body } = await key.chat({
     session_id,
     on_behalf_of,
-    messages: said(...content),
+    messages: messagesWith(...content),
   })
   t.equal(status, 200, JSON.stringify(body))
 
@@ -82,12 +82,14 @@ t.test('messages list their files with links; erasing the session ends both', as
   ])
   t.notOk('parts' in messages[1])
   t.notOk(parts.some((part: object) => 'blob' in part || 'at' in part))
-  const one = await key.ask('GET', `${messagesOf(session_id)}/${event_id}${forAnn}`)
-  t.strictSame(one.body.parts.length, 3)
+  const message = await key.ask('GET', `${messagesOf(session_id)}/${event_id}${forAnn}`)
+  t.strictSame(message.body.parts.length, 3)
 
   const links = parts.map(({ url }: { url: string }) => url)
   const replies = await Promise.all(links.map((link: string) => fetch(link)))
-  const bodies = await Promise.all(replies.map(async (one) => Buffer.from(await one.arrayBuffer())))
+  const bodies = await Promise.all(
+    replies.map(async (reply) => Buffer.from(await reply.arrayBuffer())),
+  )
   t.ok(bodies[0]?.equals(image) && bodies[1]?.equals(sound) && bodies[2]?.equals(bill))
   t.strictSame(
     replies.map(({ headers }) => headers.get('content-type')),
@@ -119,7 +121,7 @@ t.test('the history of an organization has references alone', async (t) => {
   const server = await startApp(t)
   const organization = await server.platform.organization()
   const key = await organization.key()
-  await key.chat({ session_id: 's', messages: said(filePart(pdf(), 'secret plan.pdf')) })
+  await key.chat({ session_id: 's', messages: messagesWith(filePart(pdf(), 'secret plan.pdf')) })
   const audit = `/organizations/${organization.organizationId}/audit`
   const { events } = await server.platform.ask('GET', `${audit}/events?type=UserMessageSent`)
   t.match(events[0].data.parts, [
@@ -127,9 +129,9 @@ t.test('the history of an organization has references alone', async (t) => {
   ])
   t.match(events[0].data.parts[0].blob, /^[0-9a-f]{64}$/)
   const state = await server.platform.ask('GET', `${audit}/state?view=messages`)
-  const shown = JSON.stringify(state)
-  t.match(shown, '"name":"secret plan.pdf"')
-  t.notMatch(shown, events[0].data.parts[0].blob)
+  const text = JSON.stringify(state)
+  t.match(text, '"name":"secret plan.pdf"')
+  t.notMatch(text, events[0].data.parts[0].blob)
 })
 t.test('a fork has files of its own, and so has a turn that is asked again', async (t) => {
   const data = await folder()
@@ -139,7 +141,7 @@ t.test('a fork has files of its own, and so has a turn that is asked again', asy
   const forAnn = `?on_behalf_of=${on_behalf_of}`
   const content = [textPart('Look'), imagePart(png(4, 3, 90_000))]
   const session_id = 'source'
-  await key.chat({ session_id, on_behalf_of, messages: said(...content) })
+  await key.chat({ session_id, on_behalf_of, messages: messagesWith(...content) })
   await key.chat({ session_id, on_behalf_of, messages: user('And?') })
 
   const forked = await key.ask('POST', `/api/external/sessions/${session_id}/fork`, {
@@ -159,13 +161,13 @@ t.test('a fork has files of its own, and so has a turn that is asked again', asy
   t.strictSame(provider.requests.at(-1)?.body.messages.at(-1)?.content, content)
 
   t.match(await erase(session_id), { status: 200 })
-  const kept = (await key.ask('GET', `${messagesOf(fork)}${forAnn}`)).body.messages[0]
-  t.match(kept, { content: 'Look', parts: [{ id: `${kept.event_id}_0`, width: 4, height: 3 }] })
-  const link = await fetch(kept.parts[0].url)
+  const copy = (await key.ask('GET', `${messagesOf(fork)}${forAnn}`)).body.messages[0]
+  t.match(copy, { content: 'Look', parts: [{ id: `${copy.event_id}_0`, width: 4, height: 3 }] })
+  const link = await fetch(copy.parts[0].url)
   t.ok(Buffer.from(await link.arrayBuffer()).equals(png(4, 3, 90_000)))
   await key.chat({ session_id: fork, on_behalf_of, messages: user('Still there?') })
   t.strictSame(
     provider.requests.at(-1)?.body.messages.filter(({ content }) => Array.isArray(content)),
-    said(...content),
+    messagesWith(...content),
   )
 })

@@ -17,8 +17,8 @@ t.test('GET /api/external/sessions: the list', async (t) => {
   const { status, body } = await key.sessions()
   t.equal(status, 200)
   t.match(body, { total: 3, page: 1, page_size: 20, has_next: false })
-  const ids = (found: { sessions: { session_id: string }[] }) =>
-    found.sessions.map(({ session_id }) => session_id)
+  const ids = (list: { sessions: { session_id: string }[] }) =>
+    list.sessions.map(({ session_id }) => session_id)
   t.strictSame(ids(body), ['a', 'c', 'b'], 'most recent first')
   const [first] = body.sessions
   t.strictSame(Object.keys(first), [
@@ -53,13 +53,13 @@ t.test('the list tells which session has a turn under way', async (t) => {
   provider.next(first.reply)
   const stream = await key.stream({ messages, session_id: 'busy' })
   await stream.until(isToken)
-  const one = '/api/external/sessions/busy'
+  const path = '/api/external/sessions/busy'
   t.match((await key.sessions()).body, { sessions: [{ session_id: 'busy', state: 'running' }] })
-  t.match(await key.ask('GET', one), { body: { state: 'running' } })
+  t.match(await key.ask('GET', path), { body: { state: 'running' } })
   first.go()
   await stream.all()
   t.notOk('state' in (await key.sessions()).body.sessions[0])
-  t.notOk('state' in (await key.ask('GET', one)).body)
+  t.notOk('state' in (await key.ask('GET', path)).body)
 })
 
 t.test('GET /api/external/sessions/{session_id}/messages: the messages', async (t) => {
@@ -171,9 +171,9 @@ t.test('a session that is not yours is a session that does not exist', async (t)
     t.match([stream.status, await stream.reply.json()], [404, missing.body], `stream: ${who}`)
     t.equal((await other.sessions()).body.total, 0, `list: ${who}`)
     if (who.startsWith('another organization')) continue
-    const taken = await other.chat({ messages, session_id, session_hidden: true })
-    t.match(taken, missing, `chat: ${who}`)
-    t.match(taken.body.error, { code: 'session_not_found' })
+    const reply = await other.chat({ messages, session_id, session_hidden: true })
+    t.match(reply, missing, `chat: ${who}`)
+    t.match(reply.body.error, { code: 'session_not_found' })
   }
   t.equal(provider.requests.length, 1)
   const owner = await organization.key({ type: 'user' })

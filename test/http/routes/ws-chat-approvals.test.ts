@@ -14,13 +14,13 @@ t.test(
     const message = { type: 'message', session_id: 's', model: shop, target_agent_id: shop }
     socket.send({ ...message, content: 'Refund A-1', id: 'one' })
     const frames = await socket.until('stream_complete')
-    const asked = frames.filter(({ type }) => type === 'approval_required')
-    t.match(asked, [
+    const approvals = frames.filter(({ type }) => type === 'approval_required')
+    t.match(approvals, [
       { tool_name: 'refund', agent_name: 'Shop', arguments: refundCall.arguments, id: 'one' },
     ])
     const [pending] = frames.at(-1)?.pending_approvals ?? []
     t.match(frames.at(-1), { content: 'Let me see. ', finish_reason: 'stop', id: 'one' })
-    t.match(asked[0], pending, 'the end has all of them')
+    t.match(approvals[0], pending, 'the end has all of them')
     t.match(await key.status('s'), { body: { state: 'awaiting_approval' } })
     t.equal(site.asked.length, 0)
 

@@ -27,8 +27,8 @@ t.test('pictures, sounds and files in a message of a socket', async (t) => {
     content: 'What is this?',
     parts: [{ kind: 'image' }, { kind: 'audio' }, { kind: 'file', name: 'bill.pdf' }],
   })
-  const found = await fetch(messages[0].parts[2].url)
-  t.ok(Buffer.from(await found.arrayBuffer()).equals(pdf(70_000)), 'the file can be fetched')
+  const download = await fetch(messages[0].parts[2].url)
+  t.ok(Buffer.from(await download.arrayBuffer()).equals(pdf(70_000)), 'the file can be fetched')
 })
 
 t.test('a file that is refused is an error frame, and nothing is stored', async (t) => {

@@ -102,12 +102,12 @@ t.test('a key that is not valid ends the socket with 4401', async (t) => {
   const { server, key } = await startChat(t)
   const other = await server.platform.organization()
   const elsewhere = { api_key: key.key, organization_id: other.organizationId }
-  for (const [asked, code] of [
+  for (const [credentials, code] of [
     [{ api_key: 'nobody' }, 'invalid_api_key'],
     [elsewhere, 'organization_access_denied'],
   ] as const) {
     const socket = await connect(server.url)
-    socket.send({ type: 'auth', ...asked })
+    socket.send({ type: 'auth', ...credentials })
     t.match(await socket.next(), { type: 'error', error: { code } })
     t.equal((await socket.closed).code, 4401)
   }
@@ -130,7 +130,7 @@ t.test('a user key works in the organization it names', async (t) => {
   socket.close()
 })
 
-t.test('what cannot be understood gets an error frame, and the socket goes on', async (t) => {
+t.test('an invalid frame gets an error frame, and the socket stays open', async (t) => {
   const { server, key } = await startChat(t, { text })
   const socket = await connect(server.url, withKey(key))
   await socket.next()
@@ -237,26 +237,26 @@ t.test('two sockets and HTTP share one line per session', async (t) => {
   const first = held()
   provider.next(first.reply)
   const session_id = 'shared'
-  const one = await connect(server.url, withKey(key))
-  const two = await connect(server.url, withKey(key))
-  await two.next()
-  one.send({ ...hi, content: 'One', session_id })
-  await one.until('stream_token')
-  two.send({ ...hi, content: 'Two', session_id })
-  two.send({ type: 'ping' })
-  t.equal((await two.next()).type, 'pong', 'the second is in line')
+  const sender = await connect(server.url, withKey(key))
+  const receiver = await connect(server.url, withKey(key))
+  await receiver.next()
+  sender.send({ ...hi, content: 'One', session_id })
+  await sender.until('stream_token')
+  receiver.send({ ...hi, content: 'Two', session_id })
+  receiver.send({ type: 'ping' })
+  t.equal((await receiver.next()).type, 'pong', 'the second is in line')
   const three = key.chat({ messages: [{ role: 'user', content: 'Three' }], session_id })
   first.go()
-  t.match((await one.until('stream_complete')).at(-1), { content: first.text })
-  t.match((await two.until('stream_complete')).at(-1), { content: text })
+  t.match((await sender.until('stream_complete')).at(-1), { content: first.text })
+  t.match((await receiver.until('stream_complete')).at(-1), { content: text })
   t.equal((await three).status, 200)
   const { messages } = (await key.messages(session_id)).body
   t.strictSame(
     messages.map(({ content }: { content: string }) => content),
     ['One', first.text, 'Two', text, 'Three', text],
   )
-  one.close()
-  two.close()
+  sender.close()
+  receiver.close()
 })
 
 t.test('messages of one session keep the order in which they were sent', async (t) => {
@@ -271,7 +271,7 @@ t.test('messages of one session keep the order in which they were sent', async (
   t.strictSame(
     messages
       .map(({ content }: { content: string }) => content)
-      .filter((one: string) => one !== text),
+      .filter((content: string) => content !== text),
     sent,
   )
   socket.close()
@@ -311,7 +311,7 @@ t.test('cancel', async (t) => {
   t.match(await other.next(), { type: 'cancelled', cancelled: false }, 'only what it began itself')
   going.go()
   t.match((await socket.until('stream_complete')).at(-1), { content: going.text })
-  for (const one of [socket, other]) one.close()
+  for (const client of [socket, other]) client.close()
 })
 
 t.test('target_agent_id: agent_routing, then that agent', async (t) => {
@@ -366,8 +366,8 @@ t.test('scopes, subscription and credits as on HTTP', async (t) => {
     socket.close()
     return error
   }
-  const whole = await organization.key({ scopes: ['orchestrator:invoke'] })
-  t.match(await refusal(whole), {
+  const full = await organization.key({ scopes: ['orchestrator:invoke'] })
+  t.match(await refusal(full), {
     code: 'insufficient_scopes',
     required_scopes: ['orchestrator:invoke', 'orchestrator:stream'],
     missing_scopes: ['orchestrator:stream'],

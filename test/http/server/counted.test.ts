@@ -4,7 +4,7 @@ import { counter, countsBy, histogram, plus } from '../../../src/http/server/cou
 
 const sorted = async (registry: Registry) => (await registry.metrics()).split('\n').sort()
 
-t.test('a histogram is told as prom-client would tell it', async (t) => {
+t.test('a histogram is reported as prom-client reports it', async (t) => {
   const described = { name: 'took', help: 'How long', labelNames: ['what', 'how'] as const }
   const buckets = [0.1, 1, 10]
   const registry = new Registry()

@@ -44,7 +44,7 @@ const byPlatform =
   /^\/api\/admin\/(platform|projections|master-key|users|identity)\b|^\/api\/admin\/organizations$/
 const byUser = /^\/api\/me\/|\/me\/credentials|\/instruction$|\/approvals|\/outcome$/
 
-/** What an operation answers where its example asks for what the demo does not have, or still uses. */
+/** The refusals of examples that name a thing that the demo lacks or still uses. */
 const refused: Readonly<Record<string, string>> = {
   'get /ws/chat': 'upgrade_required',
   'post /api/external/sessions/{session_id}/runs/{run_id}/tools/{tool_id}/outcome':
@@ -73,8 +73,10 @@ t.test('every example answers what the document says, as it stands', async (t) =
     .body
   const operations = operationsOf(await contractOf(url))
   const bodyOf = (method: string, path: string) => {
-    const found = operations.find((one) => one.method === method && one.path === path)
-    return found && exampleIn(found.operation)
+    const match = operations.find(
+      (operation) => operation.method === method && operation.path === path,
+    )
+    return match && exampleIn(match.operation)
   }
 
   // What only a request can tell.
@@ -118,10 +120,10 @@ t.test('every example answers what the document says, as it stands', async (t) =
   }
   const checking = (await as(key, 'post', `${at}/agents`, { name: 'Checking', tools: [check] }))
     .body.agent_id
-  const asked = { message: 'check' }
-  await as(own.key, 'post', `/api/external/agents/${checking}/completions`, asked)
+  const request = { message: 'check' }
+  await as(own.key, 'post', `/api/external/agents/${checking}/completions`, request)
   const [approval] = (await as(own.key, 'get', '/api/external/approvals')).body.approvals
-  const made = (await as(superAdminKey, 'post', `${at}/api-keys`, { name: 'Gone soon' })).body
+  const created = (await as(superAdminKey, 'post', `${at}/api-keys`, { name: 'Gone soon' })).body
   const mine = (await as(own.key, 'post', '/api/me/api-keys', { name: 'Gone soon' })).body
 
   const { body: response } = await as(key, 'post', '/api/external/v1/responses', { input: 'Hi' })
@@ -132,7 +134,7 @@ t.test('every example answers what the document says, as it stands', async (t) =
     response_id: response.id,
     run_id: response.id.slice('resp_'.length),
     approval_id: approval.approval_id,
-    key_id: path.startsWith('/api/me/') ? mine.key_id : made.key_id,
+    key_id: path.startsWith('/api/me/') ? mine.key_id : created.key_id,
     ...(/connect-/.test(path) ? { agent_id: caller.agent_id } : {}),
   })
   const faultOf = conformance()
@@ -144,25 +146,33 @@ t.test('every example answers what the document says, as it stands', async (t) =
     (a, b) => order(a.method) - order(b.method),
   )) {
     const what = `${method} ${path}`
-    const told = named(path)
+    const values = named(path)
     const textOf = ({ name, example }: { name: string; example?: unknown }) =>
-      String(told[name] ?? example)
+      String(values[name] ?? example)
     const parameters = operation.parameters ?? []
     const filled = parameters
-      .filter((one) => one.in === 'path')
-      .reduce((text, one) => text.replace(`{${one.name}}`, encodeURIComponent(textOf(one))), path)
+      .filter((parameter) => parameter.in === 'path')
+      .reduce(
+        (text, parameter) =>
+          text.replace(`{${parameter.name}}`, encodeURIComponent(textOf(parameter))),
+        path,
+      )
     const query = new URLSearchParams(
       parameters
-        .filter((one) => one.in === 'query' && (one.required || one.schema.default !== undefined))
-        .map((one): [string, string] => [
-          one.name,
-          String(told[one.name] ?? one.example ?? one.schema.default),
+        .filter(
+          (parameter) =>
+            parameter.in === 'query' &&
+            (parameter.required || parameter.schema.default !== undefined),
+        )
+        .map((parameter): [string, string] => [
+          parameter.name,
+          String(values[parameter.name] ?? parameter.example ?? parameter.schema.default),
         ]),
     )
     const example = exampleIn(operation)
     const body =
       example && /connect-links/.test(path)
-        ? { ...Object(example), agent_id: told.agent_id }
+        ? { ...Object(example), agent_id: values.agent_id }
         : example
     const address =
       path === '/files/{content_id}' ? content.storage_url.replace(url, '') : `${filled}?${query}`

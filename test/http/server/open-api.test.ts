@@ -39,9 +39,13 @@ t.test('the contract is sound', async (t) => {
   for (const { path, method, operation } of operations) {
     const name = `${method} ${path}`
     t.match(operation, { summary: /^[A-Z].*[^.]$/, tags: [String] }, name)
-    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, one]) => one)
-    const described = operation.parameters?.filter((one) => one.in === 'path') ?? []
-    t.strictSame(described.map((one) => one.name).toSorted(), named.toSorted(), `${name}: path`)
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter)
+    const described = operation.parameters?.filter((parameter) => parameter.in === 'path') ?? []
+    t.strictSame(
+      described.map((parameter) => parameter.name).toSorted(),
+      named.toSorted(),
+      `${name}: path`,
+    )
     const statuses = Object.keys(operation.responses)
     t.ok(
       statuses.some((status) => /^(101|20\d)$/.test(status)),
@@ -56,11 +60,11 @@ t.test('the contract is sound', async (t) => {
   }
   const refs = [...reply.text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref = '']) => ref)
   for (const ref of refs) {
-    const found = ref
+    const target = ref
       .slice(2)
       .split('/')
       .reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], contract)
-    t.ok(found, ref)
+    t.ok(target, ref)
   }
   const check = ajv()
   const schemas = [...schemasIn(contract.paths)]
@@ -96,11 +100,14 @@ const implied: readonly [what: string, codes: string[], fits: (route: Route) => 
     ['invalid_filter'],
     ({ path, operation }) =>
       path.endsWith('/usage') ||
-      (operation.parameters?.some((one) => one.in === 'query' && one.schema.enum) ?? false),
+      (operation.parameters?.some(
+        (parameter) => parameter.in === 'query' && parameter.schema.enum,
+      ) ??
+        false),
   ],
 ]
 
-t.test('what is refused is named, and what is nothing has no content', async (t) => {
+t.test('operations name their refusals, and 204 and 304 have no content', async (t) => {
   const { url } = await startApp(t)
   for (const route of operationsOf(await contractOf(url))) {
     const { path, method, operation } = route
@@ -117,13 +124,13 @@ t.test('what is refused is named, and what is nothing has no content', async (t)
 t.test('whole numbers are integers, and queries say their defaults', async (t) => {
   const { url } = await startApp(t)
   const contract = await contractOf(url)
-  const whole =
+  const integers =
     /^(page|page_size|limit|offset|total|index|message_count|file_size|.*_tokens|request_count|rate_limit_.*|position)$/
   for (const schema of schemasIn(contract.paths))
     for (const [name, property] of Object.entries(
       (schema.properties ?? {}) as Record<string, Schema>,
     ))
-      if (whole.test(name) && property.type && property.type !== 'object')
+      if (integers.test(name) && property.type && property.type !== 'object')
         t.match([property.type].flat(), ['integer'], name)
   const { parameters = [] } = contract.paths['/api/external/sessions']?.get ?? {}
   t.match(Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])), {
@@ -172,7 +179,7 @@ t.test('answers are as the contract says', async (t) => {
     )
   }
   const sessions = '/api/external/sessions'
-  const one = `${sessions}/{session_id}`
+  const session = `${sessions}/{session_id}`
   const answer = await key.chat({ messages, session_id: 'a' })
   t.equal(answer.status, 200)
   fits(chat, 'post', answer)
@@ -195,9 +202,9 @@ t.test('answers are as the contract says', async (t) => {
   ])
     fits(sessions, 'get', read)
   for (const read of [await key.messages('a'), await key.messages('b'), await key.messages('%20')])
-    fits(`${one}/messages`, 'get', read)
+    fits(`${session}/messages`, 'get', read)
   for (const read of [await key.status('a'), await key.status('b')])
-    fits(`${one}/status`, 'get', read)
+    fits(`${session}/status`, 'get', read)
   const ask = raw(url)
   fits('/api/health', 'get', await ask('/api/health'))
   fits('/api/health/ready', 'get', await ask('/api/health/ready'))

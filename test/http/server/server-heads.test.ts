@@ -10,7 +10,7 @@ const lines = 'application/x-ndjson'
 t.test('HEAD is answered as GET is, without a body', async (t) => {
   const clock = movableClock()
   const { url, platform } = await startApp(t, {}, { clock })
-  const { one, keys } = await fuzzWorld(platform)
+  const { one: ids, keys } = await fuzzWorld(platform)
   const gets = operationsOf(await contractOf(url)).filter(({ method }) => method === 'get')
   const types = new Set<unknown>()
   for (const { path, operation } of gets) {
@@ -21,10 +21,10 @@ t.test('HEAD is answered as GET is, without a body', async (t) => {
     const query = new URLSearchParams(
       parameters.flatMap(({ name, required, example }): [string, string][] => {
         if (name === 'stream' && path.includes('/responses/')) return [[name, 'true']]
-        return required ? [[name, String(example ?? one[name])]] : []
+        return required ? [[name, String(example ?? ids[name])]] : []
       }),
     )
-    const at = `${path.replace(/\{(\w+)\}/g, (_, name: string) => one[name] ?? '')}?${query}`
+    const at = `${path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '')}?${query}`
     const { content = {} } = operation.responses[200] ?? {}
     for (const accept of lines in content ? [lines, '*/*'] : ['*/*']) {
       const ask = async (method: string) => {

@@ -137,8 +137,8 @@ t.test(
     t.equal(await server.stop(), 0)
 
     const lines = [...linesOf(before), ...linesOf(server.output())]
-    for (const one of lines)
-      if (!ofTheProcess.test(one.msg)) t.ok(one.reqId, `${one.msg} has the request's id`)
+    for (const entry of lines)
+      if (!ofTheProcess.test(entry.msg)) t.ok(entry.reqId, `${entry.msg} has the request's id`)
 
     const of = (id: string) => lines.filter(({ reqId }) => reqId === id)
     const causes = (id: string) => of(id).flatMap(({ msg, err }) => (err ? [msg] : []))

@@ -28,7 +28,7 @@ t.test('runs, tokens, charges, tools, refusals and queues are counted', async (t
   provider.next({ status: 401 })
   t.match(await key.chat({ messages: user('Hi') }), { status: 500, code: 'model_misconfigured' })
   t.match(await key.chat({}), { status: 400 })
-  const told = await text(server.url)
+  const metrics = await text(server.url)
   for (const line of [
     'reprise_runs_total{outcome="completed",model="test/model"} 1',
     'reprise_runs_total{outcome="failed",model="test/model"} 1',
@@ -40,16 +40,16 @@ t.test('runs, tokens, charges, tools, refusals and queues are counted', async (t
     'reprise_queue_length{queue="uploads"} 0',
     'reprise_queue_length{queue="contents"} 0',
   ])
-    t.ok(told.split('\n').includes(line), line)
-  t.match(told, /reprise_tokens_total\{model="test\/model",direction="completion"\} [1-9]/)
-  t.match(told, /reprise_charged_credits_total\{model="test\/model"\} 0\.0\d/)
+    t.ok(metrics.split('\n').includes(line), line)
+  t.match(metrics, /reprise_tokens_total\{model="test\/model",direction="completion"\} [1-9]/)
+  t.match(metrics, /reprise_charged_credits_total\{model="test\/model"\} 0\.0\d/)
 
   const { panels } = JSON.parse(await readFile('docs/grafana-dashboard.json', 'utf8'))
   const names = panels.flatMap(({ targets }: { targets: { expr: string }[] }) =>
     targets.flatMap(({ expr }) => expr.match(/\b(?:reprise|nodejs|process)_\w+/g) ?? []),
   )
   t.ok(names.length > 10)
-  for (const name of names) t.match(told, new RegExp(`^${name}[ {]`, 'm'), `${name} is there`)
+  for (const name of names) t.match(metrics, new RegExp(`^${name}[ {]`, 'm'), `${name} is there`)
 })
 
 t.test('a configured model has its own label, any other counts as other', async (t) => {
@@ -61,8 +61,8 @@ t.test('a configured model has its own label, any other counts as other', async 
     const model = `test/${n}`
     const at = { step_id: `${n}`, model, price }
     watch.see({ event: 'model_called', ...at, prompt_tokens: 1 })
-    const said = { at: '0/1', agent: 'A', finish_reason: 'stop', text: '', calls: [] } as const
-    watch.see({ event: 'model_answered', ...at, ...said, usage })
+    const output = { at: '0/1', agent: 'A', finish_reason: 'stop', text: '', calls: [] } as const
+    watch.see({ event: 'model_answered', ...at, ...output, usage })
   }
   const lines = (await registry.metrics()).split('\n')
   const counts = lines.filter((line) =>

@@ -48,9 +48,9 @@ t.test('`X-API-Key` alone keeps plain events, and a Bearer beside it gets chunks
   const headers = { authorization: 'Bearer unused' }
   t.ok((await (await key.stream({ messages }, { headers })).all()).every(isChunk))
   const plain = { messages, stream_options: { agent_events: 'plain' } }
-  const asked = await (await key.stream(plain, { headers })).all()
+  const frames = await (await key.stream(plain, { headers })).all()
   t.ok(
-    asked.some(({ data }) => data.event === 'agent_started'),
+    frames.some(({ data }) => data.event === 'agent_started'),
     'what is asked for wins',
   )
 })
@@ -97,8 +97,8 @@ t.test('a failed stream that is followed again ends as the client expects', asyn
   const headers = dotnetClients.OpenAI
   const cut = await key.attach('s1', { headers })
   await t.rejects(cut.all(), 'the transfer is unfinished')
-  const whole = await (await key.attach('s1', { headers }, '?on_error=frame')).all()
-  t.equal(whole.at(-1)?.data, '[DONE]')
+  const frames = await (await key.attach('s1', { headers }, '?on_error=frame')).all()
+  t.equal(frames.at(-1)?.data, '[DONE]')
 })
 
 t.test('an answer that succeeds ends whole, also with `on_error: "close"`', async (t) => {

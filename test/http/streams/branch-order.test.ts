@@ -8,7 +8,10 @@ t.test('parallel answers in plain clients: branch after branch, as it is stored'
   const organization = await server.platform.organization({ credits: 100 })
   const key = await organization.key()
   const both = await parallelAgents(organization)
-  const asked = { messages: user('What do you know of tea and of coffee?'), target_agent_id: both }
+  const request = {
+    messages: user('What do you know of tea and of coffee?'),
+    target_agent_id: both,
+  }
   const stainless = { 'x-stainless-lang': 'js' }
   for (const [n, [headers, agent_events]] of (
     [
@@ -19,7 +22,7 @@ t.test('parallel answers in plain clients: branch after branch, as it is stored'
     const session_id = `s${n}`
     const options = agent_events ? { stream_options: { agent_events } } : {}
     const init = { headers }
-    const frames = await (await key.stream({ ...asked, ...options, session_id }, init)).all()
+    const frames = await (await key.stream({ ...request, ...options, session_id }, init)).all()
     const [, stored] = await contents(key, session_id)
     t.match(stored, /^Left:\n.*\n\nRight:\n/s)
     t.equal(textOf(frames), stored)
@@ -31,7 +34,7 @@ t.test('parallel answers in plain clients: branch after branch, as it is stored'
     }
   }
   for (const agent_events of ['plain', 'chunk']) {
-    const stream = await key.stream({ ...asked, stream_options: { agent_events } })
+    const stream = await key.stream({ ...request, stream_options: { agent_events } })
     t.notMatch(textOf(await stream.all()), /Left:\n/, `${agent_events}: as it is said`)
   }
 })

@@ -165,9 +165,9 @@ t.test('the stock OpenAI client', async (t) => {
   const openai = new OpenAI({ apiKey: key.key, baseURL: `${server.url}/api/external/v1` })
   const ask = { model: 'svc-orchestrator', messages: [{ role: 'user' as const, content: 'Hi' }] }
 
-  const whole = await openai.chat.completions.create(ask)
-  t.equal(whole.choices[0]?.message.content, text)
-  t.equal(whole.usage?.total_tokens, 12)
+  const completion = await openai.chat.completions.create(ask)
+  t.equal(completion.choices[0]?.message.content, text)
+  t.equal(completion.usage?.total_tokens, 12)
 
   const pieces: string[] = []
   const stream = await openai.chat.completions.create({
@@ -221,7 +221,7 @@ t.test('a tool that failed says so when it completes', async (t) => {
   const { key, provider } = await startChat(t)
   provider.next({ calls: [{ name: 'nothing', arguments: {} }] }, { text })
   const items = await (await key.stream({ messages })).all()
-  const found = eventsOf(items).filter(({ event }) => event === 'tool_completed')
-  t.match(found, [{ tool_name: 'nothing', ok: false }])
+  const results = eventsOf(items).filter(({ event }) => event === 'tool_completed')
+  t.match(results, [{ tool_name: 'nothing', ok: false }])
   t.match(eventsOf(items).at(-1), { event: 'agent_completed', ok: true }, 'the agent goes on')
 })

@@ -3,14 +3,14 @@ import { piecesOf } from '../../../src/http/streams/pieces.ts'
 
 t.test('pieces give the text again, and none cuts a grapheme cluster', async (t) => {
   const long = `e${'\u0301'.repeat(100)}`
-  for (const one of ['a', '👍🏽', '👨‍👩‍👧‍👦', '🇩🇪', long])
+  for (const cluster of ['a', '👍🏽', '👨‍👩‍👧‍👦', '🇩🇪', long])
     for (const before of ['', 'b', 'bcd']) {
-      const text = `{"${before}":"${one.repeat(500)}"}`
+      const text = `{"${before}":"${cluster.repeat(500)}"}`
       const pieces = piecesOf(text)
       t.equal(pieces.join(''), text)
       t.ok(pieces.length > 1 && pieces.length <= 100, `${pieces.length}`)
-      const whole = pieces.map((piece) => piece.replaceAll(one, '')).join('')
-      t.equal(whole, `{"${before}":""}`)
+      const rest = pieces.map((piece) => piece.replaceAll(cluster, '')).join('')
+      t.equal(rest, `{"${before}":""}`)
     }
 })
 

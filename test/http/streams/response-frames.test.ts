@@ -6,7 +6,7 @@ import type { LiveTurn } from '../../../src/turns/turn.ts'
 import { doneWith, token, turnWith } from '../../support/live-turn.ts'
 import { eventIn } from '../../support/open-responses.ts'
 
-const told = async (
+const readEvents = async (
   turn: LiveTurn,
   stream: Omit<ResponseStream, 'echo'> = {},
   signal?: AbortSignal,
@@ -19,9 +19,9 @@ const told = async (
     .filter(Boolean)
     .map((block) => eventIn(block, stream.ids))
   if (events.pop()) throw new Error('[DONE] is not the last item')
-  return events.map((one) => {
-    if (one?.faults.length !== 0) throw new Error(`not an event: ${one?.faults}`)
-    return one.event
+  return events.map((item) => {
+    if (item?.faults.length !== 0) throw new Error(`not an event: ${item?.faults}`)
+    return item.event
   })
 }
 
@@ -41,12 +41,12 @@ t.test('a later attempt tells its end also to who was further in an earlier one'
   for (const item of [{ event: 'run_resumed' as const, attempt: 2 }, token('One two'), done])
     turn.log.push(item)
   turn.log.close()
-  t.strictSame(short(await told(turn)).slice(4), ['4 output_text.delta', ...endFrom(5)])
-  const late = await told(turn, { after: 30 })
+  t.strictSame(short(await readEvents(turn)).slice(4), ['4 output_text.delta', ...endFrom(5)])
+  const late = await readEvents(turn, { after: 30 })
   t.strictSame(short(late), endFrom(31))
   t.match(late[0], { text: 'One two' })
   const first = { ...turn, attempt: 1 }
-  t.strictSame(await told(first, { after: 8 }), [], 'who had all of it gets nothing')
+  t.strictSame(await readEvents(first, { after: 8 }), [], 'who had all of it gets nothing')
 })
 
 t.test('a failure of what is past is told, however far the client was', async (t) => {
@@ -54,7 +54,7 @@ t.test('a failure of what is past is told, however far the client was', async (t
   const turn = turnWith({ status: 'failed', refusal: failed })
   turn.log.push({ event: 'failed', code: failed.code, message: failed.message })
   turn.log.close()
-  const events = await told(turn, { after: 20, isPast: true })
+  const events = await readEvents(turn, { after: 20, isPast: true })
   t.strictSame(short(events), ['21 error', '22 failed'])
   t.match(events[1].response, { status: 'failed', error: { code: 'llm_service_timeout' } })
 })
@@ -65,12 +65,12 @@ t.test('parallel branches come one after another', async (t) => {
   turn.log.push({ event: 'branches_began', names: ['A', 'B'] })
   turn.log.push(token('two', [1]))
   turn.log.push(token('one', [0]))
-  const ended = { event: 'branch_ended' as const, agent: 'A', step_id: 's', answered: true }
-  turn.log.push({ ...ended, path: [0] })
-  turn.log.push({ ...ended, path: [1] })
+  const branchEnd = { event: 'branch_ended' as const, agent: 'A', step_id: 's', answered: true }
+  turn.log.push({ ...branchEnd, path: [0] })
+  turn.log.push({ ...branchEnd, path: [1] })
   turn.log.push(done)
   turn.log.close()
-  const deltas = (await told(turn)).map(({ delta }) => delta ?? '').join('')
+  const deltas = (await readEvents(turn)).map(({ delta }) => delta ?? '').join('')
   t.equal(deltas, done.text)
 })
 
@@ -78,7 +78,7 @@ t.test('a key that loses its rights ends the stream with an error', async (t) =>
   const turn = turnWith({ status: 'completed', done: doneWith('') })
   turn.log.push(token('One'))
   const ending = new AbortController()
-  const all = told(turn, {}, ending.signal)
+  const all = readEvents(turn, {}, ending.signal)
   ending.abort(refusal('invalid_api_key'))
   const last = (await all).at(-1)
   t.match(last, { type: 'error', code: 'invalid_api_key', message: String, param: null })

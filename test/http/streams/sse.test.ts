@@ -18,7 +18,7 @@ const cut = (text: string, lengths: readonly number[]): Readable => {
   return Readable.from(pieces)
 }
 
-t.test('what goes in comes out, however the bytes are cut', async (t) => {
+t.test('items are decoded as they were encoded, however the bytes are cut', async (t) => {
   const value = fc.oneof(
     fc.jsonValue({ noUnicodeString: false }),
     fc.record({ text: fc.string({ unit: 'binary' }) }),
@@ -72,11 +72,11 @@ const byHand = () => {
 }
 
 /** A server that answers with frames, and what its client reads, piece by piece. */
-const answered = async (t: Test, frames: Frames, pace: Pace) => {
+const serveFrames = async (t: Test, frames: Frames, pace: Pace) => {
   const http = fastify({ forceCloseConnections: true })
-  const gone = deferred<void>()
+  const closed = deferred<void>()
   http.get('/', (_, reply) => {
-    reply.raw.once('close', gone.resolve)
+    reply.raw.once('close', closed.resolve)
     return sendFrames(reply, frames, pace)
   })
   t.teardown(() => http.close())
@@ -85,19 +85,19 @@ const answered = async (t: Test, frames: Frames, pace: Pace) => {
   if (!body) throw new Error('there is no body')
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   t.teardown(() => reader.cancel().catch(() => undefined))
-  return { reader, gone: gone.promise }
+  return { reader, closed: closed.promise }
 }
 
 t.test('a comment after every silence, and the frames in between', async (t) => {
   const { frames, give, returned } = byHand()
-  const { reader } = await answered(t, frames, { silenceMs: 5 })
+  const { reader } = await serveFrames(t, frames, { silenceMs: 5 })
   const comments = /^(?:: keep-alive\n\n)+$/
   t.match((await reader.read()).value, comments)
   t.match((await reader.read()).value, comments)
   give('a')
-  let found = await reader.read()
-  while (comments.test(found.value ?? '')) found = await reader.read()
-  t.match(found.value, /^(?:: keep-alive\n\n)*a(?:: keep-alive\n\n)*$/)
+  let chunk = await reader.read()
+  while (comments.test(chunk.value ?? '')) chunk = await reader.read()
+  t.match(chunk.value, /^(?:: keep-alive\n\n)*a(?:: keep-alive\n\n)*$/)
   t.match((await reader.read()).value, comments)
   give()
   let last = await reader.read()
@@ -106,15 +106,15 @@ t.test('a comment after every silence, and the frames in between', async (t) => 
 })
 
 t.test('a failure of the frames breaks the answer off', async (t) => {
-  const told = deferred<void>()
+  const resume = deferred<void>()
   async function* failing() {
     yield 'a'
-    await told.promise
+    await resume.promise
     throw new Error('gone')
   }
-  const { reader } = await answered(t, failing(), {})
+  const { reader } = await serveFrames(t, failing(), {})
   t.match(await reader.read(), { value: 'a' })
-  told.resolve()
+  resume.resolve()
   await t.rejects(reader.read())
 })
 
@@ -133,7 +133,7 @@ const pushed = () => {
 
 t.test('frames are written while the next is waited for', async (t) => {
   const { frames, write, end } = pushed()
-  const { reader } = await answered(t, frames, {})
+  const { reader } = await serveFrames(t, frames, {})
   const push = await write
   for (const text of ['first', 'second']) {
     t.ok(push(Buffer.from(text)))
@@ -146,16 +146,16 @@ t.test('frames are written while the next is waited for', async (t) => {
 
 t.test('nothing more is written to a client that does not read', async (t) => {
   const { frames, write } = pushed()
-  const { reader, gone } = await answered(t, frames, { silenceMs: 5 })
+  const { reader, closed } = await serveFrames(t, frames, { silenceMs: 5 })
   const push = await write
-  const much = Buffer.alloc(1024 * 1024)
+  const chunk = Buffer.alloc(1024 * 1024)
   let given = 0
-  while (given < 100 && push(much)) given++
+  while (given < 100 && push(chunk)) given++
   t.ok(given < 100, `${given} MB`)
-  t.notOk(push(much))
+  t.notOk(push(chunk))
   await reader.cancel()
-  await gone
-  t.notOk(push(much))
+  await closed
+  t.notOk(push(chunk))
 })
 
 t.test('headers come before the first frame; a client that goes lets the frames go', async (t) => {
@@ -169,9 +169,9 @@ t.test('headers come before the first frame; a client that goes lets the frames 
       over.resolve()
     }
   }
-  const { reader, gone } = await answered(t, frames(), {})
+  const { reader, closed } = await serveFrames(t, frames(), {})
   await reader.cancel()
-  await gone
+  await closed
   held.resolve()
   await over.promise
 })

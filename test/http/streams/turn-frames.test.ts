@@ -37,12 +37,12 @@ t.test(
     t.notOk('error_code' in fine)
 
     const socket = await connect(server.url, { 'x-api-key': key.key })
-    const said = async (end: 'error' | 'stream_complete', ...replies: Reply[]) => {
+    const exchange = async (end: 'error' | 'stream_complete', ...replies: Reply[]) => {
       provider.next(...replies)
       socket.send({ type: 'message', content: 'Hi' })
       return socket.until(end)
     }
-    const frames = await said('error', ...unwell)
+    const frames = await exchange('error', ...unwell)
     t.match(
       frames.filter(({ type }) => type === 'tool_completed'),
       [toolFailed],
@@ -51,7 +51,7 @@ t.test(
       frames.filter(({ type }) => type === 'agent_completed'),
       [agentFailed],
     )
-    const rest = await said('stream_complete', ...well)
+    const rest = await exchange('stream_complete', ...well)
     t.match(
       rest.filter(({ type }) => type === 'agent_completed'),
       [{ ok: true }],
@@ -92,8 +92,8 @@ t.test('a turn that goes on says so first; each frame is a place to continue fro
   t.match(frames[1], /"delta":\{"role":"assistant"/)
   t.equal(frames.length, 6)
   for (const [n, frame] of frames.entries()) {
-    const found = streamPlaceOf(/^id: (.*)$/m.exec(frame)?.[1])
-    t.match(found, { runId: 'run-1', attempt: 2 })
-    t.strictSame(await framesOf(turn, found?.place ?? beginning), frames.slice(n + 1))
+    const streamPlace = streamPlaceOf(/^id: (.*)$/m.exec(frame)?.[1])
+    t.match(streamPlace, { runId: 'run-1', attempt: 2 })
+    t.strictSame(await framesOf(turn, streamPlace?.place ?? beginning), frames.slice(n + 1))
   }
 })

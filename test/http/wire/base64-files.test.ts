@@ -5,7 +5,7 @@ import { decodedFiles, type KeepFile } from '../../../src/http/wire/base64-files
 const mebibyte = 1024 * 1024
 
 /** Keeps the pieces, and how many bytes each has. */
-const keeping = () => {
+const recorder = () => {
   const lengths: number[] = []
   const keep: KeepFile = async (bytes) => {
     const pieces: Uint8Array[] = []
@@ -13,13 +13,13 @@ const keeping = () => {
       pieces.push(piece)
       lengths.push(piece.length)
     }
-    const whole = Buffer.concat(pieces)
-    const hash = createHash('sha256').update(whole).digest('hex')
+    const content = Buffer.concat(pieces)
+    const hash = createHash('sha256').update(content).digest('hex')
     return {
-      size: whole.length,
+      size: content.length,
       hash,
       async *bytes() {
-        yield whole
+        yield content
       },
     }
   }
@@ -27,7 +27,7 @@ const keeping = () => {
 }
 
 const decoded = async (content: string, filename = 'a.txt') => {
-  const { keep, lengths } = keeping()
+  const { keep, lengths } = recorder()
   const [file] = await decodedFiles([{ filename, content }], keep)
   const parts: Uint8Array[] = []
   for await (const part of file?.bytes() ?? []) parts.push(part)
@@ -40,9 +40,9 @@ t.test('a file is decoded in pieces of at most 192 KB', async (t) => {
     const base64 = bytes.toString('base64')
     const lines = base64.replace(/.{76}/g, '$&\r\n')
     for (const content of [base64, lines, `${base64}\n`, `\n${base64}`]) {
-      const found = await decoded(content)
-      t.ok(found.bytes.equals(bytes), `${size} bytes`)
-      t.ok(found.lengths.every((length) => length <= 196_611))
+      const file = await decoded(content)
+      t.ok(file.bytes.equals(bytes), `${size} bytes`)
+      t.ok(file.lengths.every((length) => length <= 196_611))
     }
   }
 })
@@ -77,11 +77,11 @@ t.test('a file of over 10 MB is refused while it is decoded', async (t) => {
     code: 'file_too_large',
   })
   const half = { filename: 'a.txt', content: largest.slice(0, 8 * mebibyte) }
-  await t.rejects(decodedFiles([half, half], keeping().keep), { code: 'payload_too_large' })
+  await t.rejects(decodedFiles([half, half], recorder().keep), { code: 'payload_too_large' })
 })
 
 t.test('no file is decoded after one of an unsupported type', async (t) => {
-  const { keep, lengths } = keeping()
+  const { keep, lengths } = recorder()
   const files = ['a.exe', 'b.txt'].map((filename) => ({ filename, content: 'AAAA' }))
   await t.rejects(decodedFiles(files, keep), { code: 'unsupported_file_type' })
   t.strictSame(lengths, [])

@@ -9,7 +9,7 @@ type Route = { method: string; path: string }
 const segment = /^(?<branches>(?:│ {3}| {4})*)[├└]── (?<name>\S+)(?: \((?<methods>.+)\))?$/
 
 /** The routes with parameters in a tree as fastify draws it. */
-const drawn = (tree: string): Route[] => {
+const parseRoutes = (tree: string): Route[] => {
   const names: string[] = []
   return tree.split('\n').flatMap((line) => {
     const { branches = '', name = '', methods = '' } = segment.exec(line)?.groups ?? {}
@@ -61,8 +61,8 @@ const isNew = ({ method, path }: Route, name: string) =>
 
 t.test('an impossible value in a path is answered as an unknown one', async (t) => {
   const clock = movableClock()
-  const { url, platform, drawnRoutes } = await startApp(t, {}, { clock })
-  const { one, keys } = await fuzzWorld(platform)
+  const { url, platform, drawnRoutes: routeTree } = await startApp(t, {}, { clock })
+  const { one: ids, keys } = await fuzzWorld(platform)
   const { paths } = await contractOf(url)
   const keyFor = (path: string) => {
     if (path.startsWith('/api/admin')) return keys.platform
@@ -75,10 +75,10 @@ t.test('an impossible value in a path is answered as an unknown one', async (t) 
     const operation = described[method === 'HEAD' ? 'get' : method.toLowerCase()]
     const required = (operation?.parameters ?? [])
       .filter((parameter) => parameter.in === 'query' && parameter.required)
-      .map(({ name, example }): [string, string] => [name, String(example ?? one[name])])
+      .map(({ name, example }): [string, string] => [name, String(example ?? ids[name])])
     const json = operation?.requestBody?.content['application/json']
     const sent = path === '/connect/:token' && method === 'POST' ? aForm : asJson(json?.example)
-    const filled = path.replace(/:(\w+)/g, (_, name: string) => given[name] ?? one[name] ?? '')
+    const filled = path.replace(/:(\w+)/g, (_, name: string) => given[name] ?? ids[name] ?? '')
     const { status, headers } = await raw(url)(`${filled}?${new URLSearchParams(required)}`, {
       method,
       headers: { 'x-api-key': keyFor(path), ...(sent ? { 'content-type': sent.type } : {}) },
@@ -87,7 +87,7 @@ t.test('an impossible value in a path is answered as an unknown one', async (t) 
     return `${status} ${headers['x-error-code'] ?? ''}`.trim()
   }
 
-  const routes = [...drawn(drawnRoutes()), ...tiles]
+  const routes = [...parseRoutes(routeTree()), ...tiles]
   t.ok(routes.length > 50)
   for (const route of routes)
     for (const [, name = ''] of route.path.matchAll(/:(\w+)/g)) {

@@ -9,7 +9,7 @@ const mostPages = Number.MAX_SAFE_INTEGER
 t.test('pages of all lists are counted by one rule', async (t) => {
   const clock = movableClock()
   const { url, platform } = await startApp(t, {}, { clock })
-  const { one, keys } = await fuzzWorld(platform)
+  const { one: ids, keys } = await fuzzWorld(platform)
   const lists = operationsOf(await contractOf(url)).filter(({ operation }) =>
     operation.parameters?.some(({ name }) => name === 'page'),
   )
@@ -18,7 +18,7 @@ t.test('pages of all lists are counted by one rule', async (t) => {
     const key = path.startsWith('/api/admin/') ? keys.platform : keys.own
     const ask = async (query: string) => {
       clock.advance(1_000)
-      const at = path.replace(/\{(\w+)\}/g, (_, name: string) => one[name] ?? '')
+      const at = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '')
       return raw(url)(`${at}?${query}`, { headers: { 'x-api-key': key } })
     }
     const beyond = await ask(`page=${mostPages}`)

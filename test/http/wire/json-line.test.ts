@@ -7,7 +7,7 @@ t.test('JSON answers end their line, and their length says so', async (t) => {
   const { key, server } = await startChat(t)
   const chat = '/api/external/v1/chat/completions'
   const mcp = '/api/external/mcp'
-  const asked: readonly [number, string, unknown?, string?][] = [
+  const requests: readonly [number, string, unknown?, string?][] = [
     [200, '/api/health'],
     [200, '/api/openapi.json'],
     [200, '/api/external/sessions'],
@@ -19,7 +19,7 @@ t.test('JSON answers end their line, and their length says so', async (t) => {
     [400, mcp, []],
     [406, mcp, { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }],
   ]
-  for (const [status, path, body, other = key.key] of asked) {
+  for (const [status, path, body, other = key.key] of requests) {
     const reply = await fetch(new URL(path, server.url), {
       method: body === undefined ? 'GET' : 'POST',
       headers: {

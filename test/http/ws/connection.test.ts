@@ -72,12 +72,12 @@ const channel = async (t: Test, { events = [], upload, times }: Given) => {
     findAccess: () => access,
     watchAccess: watchAccess(() => access),
     admit: () => undefined,
-    counted: (one) => counted.push(one),
+    counted: (frame) => counted.push(frame),
     refused: () => undefined,
     countRefusal: () => undefined,
     beginTurn: async () => turnOf(events),
     clock: { now: () => new Date(timestamp), monotonic: () => 0, id: uuid },
-    boundConnection: (request, response, begin) => begin(request, response),
+    boundConnection: (request, response, handle) => handle(request, response),
     requireHttps: (_request, _reply, next) => next(),
     times,
     ...(upload ? { upload } : {}),
@@ -230,14 +230,14 @@ t.test('a peer that gives no sign of life is dropped, any other is kept', async 
   t.teardown(() => mock.timers.reset())
   const socket = await connect(url, key)
   const server = served()
-  const gone = once(await connectMute(url), 'close')
+  const close = once(await connectMute(url), 'close')
   await socket.next()
   for (let beat = 0; beat < 3; beat++) {
     const pong = once(server, 'pong')
     mock.timers.tick(30_000)
     await pong
   }
-  await gone
+  await close
   socket.send({ type: 'ping' })
   t.equal((await socket.next()).type, 'pong')
   socket.close()
@@ -247,7 +247,12 @@ t.test('every step of a turn that the API document names', async (t) => {
   const agent_name = 'Concierge'
   const at = '0'
   const tool = { tool_name: 'search', tool_id: 'call_1', agent_name }
-  const told = { outcome: 'ok', content: 'secret', duration_ms: 1, reached: { host: 'h' } } as const
+  const result = {
+    outcome: 'ok',
+    content: 'secret',
+    duration_ms: 1,
+    reached: { host: 'h' },
+  } as const
   const payment = {
     message: 'Pay',
     agent_name,
@@ -259,7 +264,7 @@ t.test('every step of a turn that the API document names', async (t) => {
     { event: 'agent_routing', at, from_agent: 'Orchestrator', to_agent: agent_name, timestamp },
     { event: 'token_agent', agent: agent_name, timestamp },
     { event: 'tool_started', at, ...tool, effect: 'read', arguments: '{"secret":1}' },
-    { event: 'tool_completed', at, ...tool, ...told, ok: true },
+    { event: 'tool_completed', at, ...tool, ...result, ok: true },
     { event: 'payment_required', ...payment },
     { event: 'token', agent: agent_name, step_id, text: 'Hi' },
   ]
@@ -287,10 +292,10 @@ t.test('every step of a turn that the API document names', async (t) => {
 })
 
 t.test('a file: what became of it, or why not', async (t) => {
-  const taken: unknown[] = []
+  const uploads: unknown[] = []
   const upload: Upload = async ({ call }, file) => {
     if (file.filename === 'a.exe') throw refusal('invalid_input', { field: 'filename' })
-    taken.push({ organizationId: call.organizationId, ...file })
+    uploads.push({ organizationId: call.organizationId, ...file })
     const { filename, datastoreId: datastore_id } = file
     const base = { upload_id: 'upload-1', filename, datastore_id, error_message: null }
     return (async function* () {
@@ -308,7 +313,7 @@ t.test('a file: what became of it, or why not', async (t) => {
     seen.map(({ id, status, filename }: Sent) => [id, status, filename]),
     ['processing', 'indexing', 'completed'].map((status) => ['f', status, 'a.txt']),
   )
-  t.strictSame(taken, [
+  t.strictSame(uploads, [
     {
       organizationId: 'org-1',
       datastoreId: 'd-1',
