@@ -10,7 +10,7 @@ const events = (from?: number, to?: number): Damage => ({
   ...(to !== undefined && { to: at(to) }),
 })
 
-t.test('nothing is damaged', (t) => {
+t.test('a store without damage is ok', (t) => {
   t.strictSame(damageCheck([]), { ok: true })
   t.end()
 })
@@ -32,7 +32,7 @@ t.test('places are named, files are not', (t) => {
   t.end()
 })
 
-t.test('of many places the first are named', (t) => {
+t.test('only the first of many damaged places are named', (t) => {
   const { detail } = damageCheck(Array.from({ length: 500 }, (_, n) => events(n, n)))
   t.match(detail, /^damaged: position 0, .*position 19 and 480 more$/)
   t.end()

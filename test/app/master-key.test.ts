@@ -12,16 +12,19 @@ const folder = async (t: Test) => {
 
 const given = { MASTER_KEY: undefined }
 
-t.test('is made once, for its owner alone, and leaves nothing beside it', async (t) => {
-  const DATA_DIR = await folder(t)
-  const masterKeys = await Promise.all([1, 2, 3].map(() => masterKeyOf({ ...given, DATA_DIR })))
-  for (const key of masterKeys) {
-    t.equal(key.length, 32)
-    t.strictSame([...key], [...(masterKeys[0] ?? [])])
-  }
-  t.strictSame(await readdir(DATA_DIR), ['master.key'])
-  t.equal((await stat(join(DATA_DIR, 'master.key'))).mode & 0o777, 0o600)
-})
+t.test(
+  'a master key is created once, readable by its owner alone, without other files',
+  async (t) => {
+    const DATA_DIR = await folder(t)
+    const masterKeys = await Promise.all([1, 2, 3].map(() => masterKeyOf({ ...given, DATA_DIR })))
+    for (const key of masterKeys) {
+      t.equal(key.length, 32)
+      t.strictSame([...key], [...(masterKeys[0] ?? [])])
+    }
+    t.strictSame(await readdir(DATA_DIR), ['master.key'])
+    t.equal((await stat(join(DATA_DIR, 'master.key'))).mode & 0o777, 0o600)
+  },
+)
 
 for (const [what, text] of Object.entries({
   'an empty file': '',

@@ -18,7 +18,7 @@ t.test('a store that comes up is waited for, and said once', async (t) => {
   t.strictSame(warnings, [[{ reason: 'connection refused' }, `waiting for ${name}`]])
 })
 
-t.test('one that does not come up ends in one line', async (t) => {
+t.test('a store that does not come up fails with one line', async (t) => {
   const connect = async () => {
     throw new StoreUnavailable('connection refused')
   }

@@ -199,28 +199,31 @@ const unfinished = async (url: string, key: string) => {
   return socket
 }
 
-t.test('how many at once is the plan’s, of a user in an organization', async (t) => {
-  const { url, platform } = await startApp(t)
-  const organization = await platform.organization({ plan: 'basic_monthly' })
-  const [holder, colleague] = [await organization.key(), await organization.key()]
-  const stranger = await (await platform.organization({ plan: 'basic_monthly' })).key()
-  const sockets = await Promise.all(Array.from({ length: 5 }, () => unfinished(url, holder.key)))
-  const refused = await colleague.sessions()
-  t.match(refused, {
-    status: 429,
-    code: 'rate_limit_exceeded',
-    body: { error: 'rate_limit_exceeded', limit: 5, window: 'concurrent', retry_after: 1 },
-  })
-  t.equal(refused.headers.get('retry-after'), '1')
-  t.equal(refused.headers.get('x-ratelimit-remaining-minute'), '60', 'it is not counted')
-  t.equal((await stranger.sessions()).status, 200)
-  const [first] = sockets
-  first?.destroy()
-  let status = 429
-  for (let n = 0; n < 50 && status === 429; n++) status = (await colleague.sessions()).status
-  t.equal(status, 200, 'one that ends makes room')
-  for (const socket of sockets) socket.destroy()
-})
+t.test(
+  'concurrent requests are limited by the plan, for each user of an organization',
+  async (t) => {
+    const { url, platform } = await startApp(t)
+    const organization = await platform.organization({ plan: 'basic_monthly' })
+    const [holder, colleague] = [await organization.key(), await organization.key()]
+    const stranger = await (await platform.organization({ plan: 'basic_monthly' })).key()
+    const sockets = await Promise.all(Array.from({ length: 5 }, () => unfinished(url, holder.key)))
+    const refused = await colleague.sessions()
+    t.match(refused, {
+      status: 429,
+      code: 'rate_limit_exceeded',
+      body: { error: 'rate_limit_exceeded', limit: 5, window: 'concurrent', retry_after: 1 },
+    })
+    t.equal(refused.headers.get('retry-after'), '1')
+    t.equal(refused.headers.get('x-ratelimit-remaining-minute'), '60', 'it is not counted')
+    t.equal((await stranger.sessions()).status, 200)
+    const [first] = sockets
+    first?.destroy()
+    let status = 429
+    for (let n = 0; n < 50 && status === 429; n++) status = (await colleague.sessions()).status
+    t.equal(status, 200, 'one that ends makes room')
+    for (const socket of sockets) socket.destroy()
+  },
+)
 
 t.test('without a plan, as many at once as the smallest plan allows', async (t) => {
   const { url, platform } = await startApp(t)

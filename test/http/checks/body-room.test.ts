@@ -152,7 +152,7 @@ t.test('of a large body only what was parsed stays, and a digest', async (t) => 
   }
 })
 
-t.test('who goes away, or is too slow, gives up the place', async (t) => {
+t.test('a client that leaves or is too slow gives up its place', async (t) => {
   const { url, held, post, until } = await holding(t, { ...forTwo, arriveMs: 200 })
   const { port } = new URL(url)
   const slow = async (org: string) => {

@@ -190,7 +190,7 @@ const published = (t: Parameters<typeof startApp>[0], channel: string) => {
   return () => count
 }
 
-t.test('what waits begins in many turns of the event loop, not in one', async (t) => {
+t.test('waiting requests begin over many turns of the event loop, not in one', async (t) => {
   const server = await counting(t)
   const socket = await opened(server.url)
   const count = 3_000

@@ -31,45 +31,52 @@ const https = { 'x-forwarded-proto': 'https' }
 const http = { 'x-forwarded-proto': 'http' }
 const forwarded = (proto: object) => ({ 'x-forwarded-for': far, ...proto })
 
-t.test('who may come without TLS', async (t) => {
-  const cases: [Record<string, string>, Peer, boolean][] = [
-    [{}, { remoteAddress: '127.0.0.1' }, true],
-    [{}, { remoteAddress: '127.8.8.8' }, true],
-    [{}, { remoteAddress: '::1' }, true],
-    [{}, { remoteAddress: '::ffff:127.0.0.1' }, true],
-    [{}, { remoteAddress: far }, false],
-    [{}, { remoteAddress: `::ffff:${far}` }, false],
-    [{}, { remoteAddress: '::11' }, false],
-    [{}, { remoteAddress: '10.127.0.1' }, false],
-    [{}, { remoteAddress: far, headers: https }, false],
-    [{ TRUST_PROXY: 'on' }, { remoteAddress: far, headers: https }, true],
-    [{ TRUST_PROXY: 'on' }, { remoteAddress: far, headers: http }, false],
-    [{ TRUST_PROXY: 'on' }, { remoteAddress: far }, false],
-    [{ TRUST_PROXY: 'on' }, { remoteAddress: '127.0.0.1', headers: forwarded(https) }, true],
-    [{ TRUST_PROXY: 'on' }, { remoteAddress: '127.0.0.1', headers: forwarded(http) }, false],
-    [{ TRUST_PROXY: 'on' }, { remoteAddress: '127.0.0.1', headers: forwarded({}) }, false],
-    [{ TRUST_PROXY: 'on' }, { remoteAddress: '127.0.0.1' }, true],
-    [{ TRUST_PROXY: '10.0.0.0/8' }, { remoteAddress: '10.1.2.3', headers: https }, true],
-    [{ TRUST_PROXY: '10.0.0.0/8' }, { remoteAddress: far, headers: https }, false],
-    [{ TRUST_PROXY: 'loopback' }, { remoteAddress: '127.0.0.1', headers: forwarded(https) }, true],
-    [{ REQUIRE_HTTPS: 'always' }, { remoteAddress: '127.0.0.1' }, false],
-    [{ REQUIRE_HTTPS: 'always' }, { remoteAddress: '::1' }, false],
-    [{ REQUIRE_HTTPS: 'always' }, { remoteAddress: '127.0.0.1', headers: https }, false],
-    [
-      { REQUIRE_HTTPS: 'always', TRUST_PROXY: 'on' },
-      { remoteAddress: '127.0.0.1', headers: https },
-      true,
-    ],
-    [
-      { REQUIRE_HTTPS: 'always', TRUST_PROXY: 'on' },
-      { remoteAddress: '127.0.0.1', headers: http },
-      false,
-    ],
-    [{ REQUIRE_HTTPS: 'off' }, { remoteAddress: far }, true],
-  ]
-  for (const [env, peer, expected] of cases)
-    t.equal(await passing(t, env)(peer), expected, JSON.stringify({ env, peer }))
-})
+t.test(
+  'address, trusted proxy and REQUIRE_HTTPS decide which requests may come without TLS',
+  async (t) => {
+    const cases: [Record<string, string>, Peer, boolean][] = [
+      [{}, { remoteAddress: '127.0.0.1' }, true],
+      [{}, { remoteAddress: '127.8.8.8' }, true],
+      [{}, { remoteAddress: '::1' }, true],
+      [{}, { remoteAddress: '::ffff:127.0.0.1' }, true],
+      [{}, { remoteAddress: far }, false],
+      [{}, { remoteAddress: `::ffff:${far}` }, false],
+      [{}, { remoteAddress: '::11' }, false],
+      [{}, { remoteAddress: '10.127.0.1' }, false],
+      [{}, { remoteAddress: far, headers: https }, false],
+      [{ TRUST_PROXY: 'on' }, { remoteAddress: far, headers: https }, true],
+      [{ TRUST_PROXY: 'on' }, { remoteAddress: far, headers: http }, false],
+      [{ TRUST_PROXY: 'on' }, { remoteAddress: far }, false],
+      [{ TRUST_PROXY: 'on' }, { remoteAddress: '127.0.0.1', headers: forwarded(https) }, true],
+      [{ TRUST_PROXY: 'on' }, { remoteAddress: '127.0.0.1', headers: forwarded(http) }, false],
+      [{ TRUST_PROXY: 'on' }, { remoteAddress: '127.0.0.1', headers: forwarded({}) }, false],
+      [{ TRUST_PROXY: 'on' }, { remoteAddress: '127.0.0.1' }, true],
+      [{ TRUST_PROXY: '10.0.0.0/8' }, { remoteAddress: '10.1.2.3', headers: https }, true],
+      [{ TRUST_PROXY: '10.0.0.0/8' }, { remoteAddress: far, headers: https }, false],
+      [
+        { TRUST_PROXY: 'loopback' },
+        { remoteAddress: '127.0.0.1', headers: forwarded(https) },
+        true,
+      ],
+      [{ REQUIRE_HTTPS: 'always' }, { remoteAddress: '127.0.0.1' }, false],
+      [{ REQUIRE_HTTPS: 'always' }, { remoteAddress: '::1' }, false],
+      [{ REQUIRE_HTTPS: 'always' }, { remoteAddress: '127.0.0.1', headers: https }, false],
+      [
+        { REQUIRE_HTTPS: 'always', TRUST_PROXY: 'on' },
+        { remoteAddress: '127.0.0.1', headers: https },
+        true,
+      ],
+      [
+        { REQUIRE_HTTPS: 'always', TRUST_PROXY: 'on' },
+        { remoteAddress: '127.0.0.1', headers: http },
+        false,
+      ],
+      [{ REQUIRE_HTTPS: 'off' }, { remoteAddress: far }, true],
+    ]
+    for (const [env, peer, expected] of cases)
+      t.equal(await passing(t, env)(peer), expected, JSON.stringify({ env, peer }))
+  },
+)
 
 t.test('the refusal comes before everything else, and open routes stay open', async (t) => {
   const { url } = await startApp(t, { REQUIRE_HTTPS: 'always' })

@@ -133,7 +133,7 @@ t.test('bodies', async (t) => {
   t.match(await ask(chat, absent), missing('messages'), 'no body and no type')
 })
 
-t.test('what is strange and still good', async (t) => {
+t.test('unusual but valid requests are accepted', async (t) => {
   const { post, get } = await started(t)
   const fine = { status: 200, body: { object: 'chat.completion' } }
   const of = (fields: object) => JSON.stringify({ messages: hello, ...fields })
@@ -323,7 +323,7 @@ t.test('a path outside the files of the documentation answers 404', async (t) =>
   }
 })
 
-t.test('what is not HTTP', async (t) => {
+t.test('bytes that are no HTTP request get a refusal in our shape', async (t) => {
   const { url } = await started(t)
   const { port, hostname } = new URL(url)
   const spoken = async (bytes: string) => {

@@ -73,7 +73,7 @@ t.test('refused access is in the history of the organization, with who was refus
   t.notMatch(JSON.stringify(others), /AccessRefused/, 'nobody writes into the history of others')
 })
 
-t.test('who has no valid key is not recorded', async (t) => {
+t.test('refusals without a valid key are not recorded', async (t) => {
   const { as, platform } = await startApp(t)
   const { organizationId, key } = await platform.organization()
   t.equal((await as('svc_live_unknown').ask('GET', '/api/external/agents')).status, 401)

@@ -419,42 +419,47 @@ t.test('tools that could not be called are refused', async (t) => {
     t.equal((await create({ name: `Fine ${n}`, ...parameters(schema) })).status, 201)
 })
 
-t.test('who runs whom', async (t) => {
-  const { create, created, agents, orchestrator, owner } = await staged(t)
-  t.match(await create({ name: 'A', sub_agents: [unknown] }), {
-    status: 400,
-    body: {
-      error: { code: 'unknown_sub_agent', param: 'sub_agents.0', type: 'invalid_request_error' },
-    },
-  })
-  let top = await created({ name: 'Level 8' })
-  const low = top
-  for (let level = 7; level >= 1; level--)
-    top = await created({
-      name: `Level ${level}`,
-      agent_type: 'SEQUENTIAL_AGENT',
-      sub_agents: [top],
+t.test(
+  'sub-agents must exist, with unique names, without cycles and within the depth limit',
+  async (t) => {
+    const { create, created, agents, orchestrator, owner } = await staged(t)
+    t.match(await create({ name: 'A', sub_agents: [unknown] }), {
+      status: 400,
+      body: {
+        error: { code: 'unknown_sub_agent', param: 'sub_agents.0', type: 'invalid_request_error' },
+      },
     })
-  t.match(await create({ name: 'Level 0', sub_agents: [top] }), {
-    status: 400,
-    body: { error: { code: 'agent_depth', param: 'sub_agents' } },
-  })
-  t.match(await owner('PATCH', orchestrator, { sub_agents: [top] }), { status: 200 })
-  t.match(await owner('PATCH', `${agents}/${low}`, { sub_agents: [top] }), {
-    status: 400,
-    body: { error: { code: 'agent_cycle', param: 'sub_agents', message: /Level 8 → Level 1 → / } },
-  })
-  const twin = await created({ name: 'level 1' })
-  t.match(await owner('PATCH', orchestrator, { sub_agents: [top, twin] }), {
-    status: 409,
-    body: { error: { code: 'agent_name_taken', param: 'sub_agents.1', type: 'conflict_error' } },
-  })
-  const refused = await owner('DELETE', `${agents}/${top}`)
-  t.match(refused, { status: 409, body: { error: { code: 'agent_in_use' } } })
-  t.match(refused.body.agents, [{ name: 'Orchestrator' }])
-  t.match(await owner('PATCH', orchestrator, { sub_agents: [] }), { status: 200 })
-  t.match(await owner('DELETE', `${agents}/${top}`), { status: 204 })
-})
+    let top = await created({ name: 'Level 8' })
+    const low = top
+    for (let level = 7; level >= 1; level--)
+      top = await created({
+        name: `Level ${level}`,
+        agent_type: 'SEQUENTIAL_AGENT',
+        sub_agents: [top],
+      })
+    t.match(await create({ name: 'Level 0', sub_agents: [top] }), {
+      status: 400,
+      body: { error: { code: 'agent_depth', param: 'sub_agents' } },
+    })
+    t.match(await owner('PATCH', orchestrator, { sub_agents: [top] }), { status: 200 })
+    t.match(await owner('PATCH', `${agents}/${low}`, { sub_agents: [top] }), {
+      status: 400,
+      body: {
+        error: { code: 'agent_cycle', param: 'sub_agents', message: /Level 8 → Level 1 → / },
+      },
+    })
+    const twin = await created({ name: 'level 1' })
+    t.match(await owner('PATCH', orchestrator, { sub_agents: [top, twin] }), {
+      status: 409,
+      body: { error: { code: 'agent_name_taken', param: 'sub_agents.1', type: 'conflict_error' } },
+    })
+    const refused = await owner('DELETE', `${agents}/${top}`)
+    t.match(refused, { status: 409, body: { error: { code: 'agent_in_use' } } })
+    t.match(refused.body.agents, [{ name: 'Orchestrator' }])
+    t.match(await owner('PATCH', orchestrator, { sub_agents: [] }), { status: 200 })
+    t.match(await owner('DELETE', `${agents}/${top}`), { status: 204 })
+  },
+)
 
 t.test('the orchestrator can be changed, and stays', async (t) => {
   const { orchestrator, owner } = await staged(t)
@@ -468,7 +473,7 @@ t.test('the orchestrator can be changed, and stays', async (t) => {
   t.match(await owner('DELETE', orchestrator), stays)
 })
 
-t.test('who may', async (t) => {
+t.test('agents are managed with the scope and the organization of the key', async (t) => {
   const { agents, at, owner, owner_user_id, platform, asking: as, created } = await staged(t)
   const agent = `${agents}/${await created({ name: 'A' })}`
   t.match(await platform('PATCH', agent, { name: 'B' }), { status: 200, body: { name: 'B' } })
@@ -530,7 +535,7 @@ t.test('hosts that the operator trusts may be private and without TLS', async (t
   )
 })
 
-t.test('how MCP servers answer is shown beside them', async (t) => {
+t.test('MCP servers are listed with the status of their last check', async (t) => {
   const up = await mcpServer(t)
   const down = await mcpServer(t, { authorization: 'Bearer right' })
   const all = await served(t, { API_CALL_ALLOW_HOSTS: '127.0.0.1' })

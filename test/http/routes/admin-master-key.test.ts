@@ -37,7 +37,7 @@ t.test('a server that is given its key is given the new one', async (t) => {
   t.match(await owner('GET', '/api/external/agents'), { status: 200 })
 })
 
-t.test('who is not the platform, and what is no key', async (t) => {
+t.test('callers other than the platform and invalid keys are refused', async (t) => {
   const all = await served(t)
   const { platform } = all
   const { owner } = await withOrganization(all)

@@ -45,7 +45,7 @@ t.test('a run that would go as it went', async (t) => {
   t.strictSame(await organization.balance(), balance, 'or charged')
 })
 
-t.test('what another instruction would change', async (t) => {
+t.test('a replay with another instruction shows the changed steps', async (t) => {
   const chat = await startChat(t, { text: 'Answer.' })
   const { key, provider, server, organization } = chat
   const agent_id = await chat.organization.orchestrator()
@@ -150,7 +150,7 @@ t.test('agents that were added or are gone', async (t) => {
   t.match((await replay(chat, run)).body, { error: 'agent_not_found', steps: [{ change: 'gone' }] })
 })
 
-t.test('what is refused', async (t) => {
+t.test('a replay of an unknown, unfinished or foreign run is refused', async (t) => {
   const chat = await startChat(t, { text: 'Answer.' })
   const { key, server, organization } = chat
   const run = runOf(await key.chat({ messages: user('One'), session_id: 's' }))

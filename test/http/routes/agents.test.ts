@@ -68,7 +68,7 @@ t.test('GET /api/external/agents', async (t) => {
   })
 })
 
-t.test('what listing agents needs', async (t) => {
+t.test('listing agents requires a key with the scope agents:list', async (t) => {
   const all = await served(t)
   const { at, owner } = await withOrganization(all)
   const key = await owner('POST', `${at}/api-keys`, { name: 'Chats', scopes: ['sessions:read'] })

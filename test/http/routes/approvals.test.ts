@@ -91,7 +91,7 @@ t.test('a call is decided once, by its digest', async (t) => {
   })
 })
 
-t.test('who may see and decide what users decide', async (t) => {
+t.test('approvals of users are seen and decided by their user or a delegate alone', async (t) => {
   const { asked: requestRefund, decide, list, member, server, organization } = await approving(t)
   const scopes = ['orchestrator:invoke', 'approvals:read', 'approvals:decide']
   const { id: ann, key: anns } = await member()
@@ -129,7 +129,7 @@ t.test('who may see and decide what users decide', async (t) => {
   t.match(await decide(its, 'deny', {}, application), { status: 200 })
 })
 
-t.test('what admins decide', async (t) => {
+t.test('approvals of admins are decided by an admin, not by the user', async (t) => {
   const {
     asked: requestRefund,
     decide,

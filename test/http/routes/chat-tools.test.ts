@@ -273,7 +273,7 @@ t.test('names that an agent has are taken', async (t) => {
   t.equal((await ask('end_call', { target_agent_id: outer })).status, 200, 'called by words only')
 })
 
-t.test('of allowed tools alone the model is told', async (t) => {
+t.test('the model receives only the allowed tools', async (t) => {
   const { key, provider } = await startChat(t)
   const named = (name: string) => ({ type: 'function', function: { name } })
   const tools = [named('f'), named('g')]

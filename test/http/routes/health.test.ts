@@ -70,7 +70,7 @@ t.test('GET /api/health: the process answers, and so do its stores', async (t) =
   })
 })
 
-t.test('what is not ready', async (t) => {
+t.test('readiness names the part that is not ready', async (t) => {
   t.match(await readinessWith({}), { status: 200, code: undefined })
   const failing = async () => {
     throw Object.assign(new Error('mongodb://user:password@host'), { name: 'StoreUnavailable' })

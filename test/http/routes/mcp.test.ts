@@ -110,47 +110,50 @@ t.test('progress tells what the run does, to those who ask', async (t) => {
   }
 })
 
-t.test('what is refused says so with our code', async (t) => {
-  const { server, key, tool, organization } = await scene(t, { text: 'Yes.' })
-  await t.rejects(
-    mcpClient(t, server, await organization.key({ scopes: ['agents:list'] })),
-    /HTTP 403/,
-  )
-  t.match(await key.ask('GET', path), { status: 405 }, 'no stream of its own')
-  t.match(await key.ask('DELETE', path), { status: 405 }, 'no sessions')
-  const call = calling(tool, { message: 'Hi' })
-  t.match(await key.ask('POST', path, [call, call], { headers: accept }), {
-    status: 400,
-    body: { error: { code: -32600 } },
-  })
-  const listen = { jsonrpc: '2.0', id: 7, method: 'subscriptions/listen', params: {} }
-  t.match(await key.ask('POST', path, listen, { headers: accept }), {
-    status: 404,
-    body: { id: 7, error: { code: -32601 } },
-  })
-  t.match(await key.ask('POST', path, { nothing: true }, { headers: accept }), { status: 400 })
-  t.match(
-    await key.ask('POST', path, calling(tool, { message: 'x'.repeat(5_000_000) }), {
-      headers: accept,
-    }),
-    { status: 413, code: 'payload_too_large' },
-  )
-  const client = await mcpClient(t, server, key, 'legacy')
-  const long = { message: 'x'.repeat(1_100_000) }
-  t.match(await client.callTool({ name: tool, arguments: long }), {
-    isError: true,
-    _meta: { 'reprise/error': { code: 'payload_too_large' } },
-  })
-  const broke = await server.platform.organization({ plan: null })
-  const poor = await broke.agent({ name: 'Poor', model: 'test/model' })
-  const poorClient = await mcpClient(t, server, await broke.key())
-  const name = `poor_${poor.slice(-12)}`
-  t.match(await poorClient.callTool({ name, arguments: { message: 'Hi' } }), {
-    isError: true,
-    content: [{ text: /\(no_subscription\)$/ }],
-    _meta: { 'reprise/error': { code: 'no_subscription' } },
-  })
-})
+t.test(
+  'refusals carry an HTTP status, a JSON-RPC code or a code of the problem table',
+  async (t) => {
+    const { server, key, tool, organization } = await scene(t, { text: 'Yes.' })
+    await t.rejects(
+      mcpClient(t, server, await organization.key({ scopes: ['agents:list'] })),
+      /HTTP 403/,
+    )
+    t.match(await key.ask('GET', path), { status: 405 }, 'no stream of its own')
+    t.match(await key.ask('DELETE', path), { status: 405 }, 'no sessions')
+    const call = calling(tool, { message: 'Hi' })
+    t.match(await key.ask('POST', path, [call, call], { headers: accept }), {
+      status: 400,
+      body: { error: { code: -32600 } },
+    })
+    const listen = { jsonrpc: '2.0', id: 7, method: 'subscriptions/listen', params: {} }
+    t.match(await key.ask('POST', path, listen, { headers: accept }), {
+      status: 404,
+      body: { id: 7, error: { code: -32601 } },
+    })
+    t.match(await key.ask('POST', path, { nothing: true }, { headers: accept }), { status: 400 })
+    t.match(
+      await key.ask('POST', path, calling(tool, { message: 'x'.repeat(5_000_000) }), {
+        headers: accept,
+      }),
+      { status: 413, code: 'payload_too_large' },
+    )
+    const client = await mcpClient(t, server, key, 'legacy')
+    const long = { message: 'x'.repeat(1_100_000) }
+    t.match(await client.callTool({ name: tool, arguments: long }), {
+      isError: true,
+      _meta: { 'reprise/error': { code: 'payload_too_large' } },
+    })
+    const broke = await server.platform.organization({ plan: null })
+    const poor = await broke.agent({ name: 'Poor', model: 'test/model' })
+    const poorClient = await mcpClient(t, server, await broke.key())
+    const name = `poor_${poor.slice(-12)}`
+    t.match(await poorClient.callTool({ name, arguments: { message: 'Hi' } }), {
+      isError: true,
+      content: [{ text: /\(no_subscription\)$/ }],
+      _meta: { 'reprise/error': { code: 'no_subscription' } },
+    })
+  },
+)
 
 t.test('web pages of other origins are refused', async (t) => {
   const { server, key } = await scene(t, undefined, undefined, {

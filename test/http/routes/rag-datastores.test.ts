@@ -86,7 +86,7 @@ t.test('error datastore_exists 409: names are unique, also when asked for at onc
   t.equal((await other.ask('POST', '/datastores', { display_name: 'Terms' })).status, 200)
 })
 
-t.test('what is refused, and stores nothing', async (t) => {
+t.test('a refused upload stores nothing', async (t) => {
   const { platform } = await startApp(t)
   const { ask, datastore, upload } = library(
     await (await platform.organization()).key({ scopes: allRag }),

@@ -103,7 +103,7 @@ t.test('events come in the order of OpenAI, numbered from 0', async (t) => {
   }
 })
 
-t.test('what events say', async (t) => {
+t.test('events carry the items, texts and usage of the response', async (t) => {
   const { key, provider } = await startChat(t)
   provider.next({
     text: 'Wait a bit',

@@ -253,7 +253,7 @@ t.test('other paths of the Responses API are unknown, for every method', async (
   t.match(await key.ask('PUT', `${at}/resp_1`), { status: 405, body: { error: { param: null } } })
 })
 
-t.test('of allowed tools alone the model is told, and no other is called', async (t) => {
+t.test('the model receives only the allowed tools, and no other is called', async (t) => {
   const { key, provider } = await startChat(t)
   const tools = ['f', 'g', 'h'].map((name) => ({ type: 'function', name }))
   const allowed = (names: readonly string[], mode?: string) => ({

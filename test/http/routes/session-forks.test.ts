@@ -104,61 +104,64 @@ t.test('GET /api/external/sessions/{session_id}: a session and its forks', async
   t.match(await key.ask('GET', at('none')), { status: 404, code: 'session_not_found' })
 })
 
-t.test('what is refused', async (t) => {
-  const { key, server, organization } = await startChat(t, { text: 'Answer.' })
-  const [first] = await spoken(key, 'mine')
-  await spoken(key, 'other')
-  const foreign = (await messagesOf(key, 'other'))[0]?.event_id
-  for (const after of ['unknown', foreign])
-    t.match(await fork(key, 'mine', { after }), {
-      status: 404,
-      code: 'message_not_found',
-      body: { detail: /message/ },
+t.test(
+  'forks and regenerations without a valid source, name or permission are refused',
+  async (t) => {
+    const { key, server, organization } = await startChat(t, { text: 'Answer.' })
+    const [first] = await spoken(key, 'mine')
+    await spoken(key, 'other')
+    const foreign = (await messagesOf(key, 'other'))[0]?.event_id
+    for (const after of ['unknown', foreign])
+      t.match(await fork(key, 'mine', { after }), {
+        status: 404,
+        code: 'message_not_found',
+        body: { detail: /message/ },
+      })
+    t.match(await fork(key, 'nowhere'), { status: 404, code: 'session_not_found' })
+    t.match(await fork(key, 'mine', { session_id: 'other' }), {
+      status: 409,
+      code: 'session_exists',
+      body: { detail: /exists/ },
     })
-  t.match(await fork(key, 'nowhere'), { status: 404, code: 'session_not_found' })
-  t.match(await fork(key, 'mine', { session_id: 'other' }), {
-    status: 409,
-    code: 'session_exists',
-    body: { detail: /exists/ },
-  })
-  t.match(await fork(key, 'mine', { session_id: 'no spaces' }), { status: 400 })
-  t.match(await fork(key, 'mine', { after: 7 }), { status: 400 })
-  t.equal((await key.sessions()).body.total, 2, 'nothing was made')
+    t.match(await fork(key, 'mine', { session_id: 'no spaces' }), { status: 400 })
+    t.match(await fork(key, 'mine', { after: 7 }), { status: 400 })
+    t.equal((await key.sessions()).body.total, 2, 'nothing was made')
 
-  const member = await organization.member()
-  await server.platform.ask('PUT', `/users/${member}/subscription`, { plan: 'pro_monthly' })
-  await server.platform.ask('POST', `/users/${member}/credits`, { amount: 10, reason: 'test' })
-  const stranger = await server.platform.organization()
-  const others: Record<string, Client> = {
-    'another organization': await stranger.key(),
-    'another user': await organization.key({ user_id: member }),
-    'another user, as user': await organization.key({ type: 'user', user_id: member }),
-    'another key of the same user': await organization.key(),
-  }
-  for (const [who, other] of Object.entries(others)) {
-    for (const refused of [
-      await fork(other, 'mine', { after: first?.event_id }),
-      await regenerate(other, 'mine', first?.event_id ?? ''),
-      await other.ask('GET', at('mine')),
-    ])
-      t.match(refused, { status: 404, code: 'session_not_found' }, who)
-  }
-  const theirs = others['another user'] as Client
-  await spoken(theirs, 'theirs')
-  t.match(
-    await fork(theirs, 'theirs', { session_id: 'mine' }),
-    { status: 404, code: 'session_not_found' },
-    'an id that another user has is not told apart from an erased one',
-  )
-  const own = await organization.key({ type: 'user' })
-  t.equal((await fork(own, 'mine')).status, 201, 'a user key sees every session of its user')
+    const member = await organization.member()
+    await server.platform.ask('PUT', `/users/${member}/subscription`, { plan: 'pro_monthly' })
+    await server.platform.ask('POST', `/users/${member}/credits`, { amount: 10, reason: 'test' })
+    const stranger = await server.platform.organization()
+    const others: Record<string, Client> = {
+      'another organization': await stranger.key(),
+      'another user': await organization.key({ user_id: member }),
+      'another user, as user': await organization.key({ type: 'user', user_id: member }),
+      'another key of the same user': await organization.key(),
+    }
+    for (const [who, other] of Object.entries(others)) {
+      for (const refused of [
+        await fork(other, 'mine', { after: first?.event_id }),
+        await regenerate(other, 'mine', first?.event_id ?? ''),
+        await other.ask('GET', at('mine')),
+      ])
+        t.match(refused, { status: 404, code: 'session_not_found' }, who)
+    }
+    const theirs = others['another user'] as Client
+    await spoken(theirs, 'theirs')
+    t.match(
+      await fork(theirs, 'theirs', { session_id: 'mine' }),
+      { status: 404, code: 'session_not_found' },
+      'an id that another user has is not told apart from an erased one',
+    )
+    const own = await organization.key({ type: 'user' })
+    t.equal((await fork(own, 'mine')).status, 201, 'a user key sees every session of its user')
 
-  for (const missing of ['orchestrator:invoke', 'sessions:messages']) {
-    const weak = await organization.key({ scopes: scopes.filter((scope) => scope !== missing) })
-    t.match(await fork(weak, 'mine'), { status: 403, code: 'insufficient_scopes' })
-    t.match(await regenerate(weak, 'mine', 'x'), { status: 403, code: 'insufficient_scopes' })
-  }
-})
+    for (const missing of ['orchestrator:invoke', 'sessions:messages']) {
+      const weak = await organization.key({ scopes: scopes.filter((scope) => scope !== missing) })
+      t.match(await fork(weak, 'mine'), { status: 403, code: 'insufficient_scopes' })
+      t.match(await regenerate(weak, 'mine', 'x'), { status: 403, code: 'insufficient_scopes' })
+    }
+  },
+)
 
 t.test('for a user whom the key acts for', async (t) => {
   const { organization } = await startChat(t, { text: 'Answer.' })

@@ -113,7 +113,7 @@ t.test('a key that is not valid ends the socket with 4401', async (t) => {
   }
 })
 
-t.test('who does not authenticate in time is told so and closed with 4401', async (t) => {
+t.test('a client that does not authenticate in time gets an error and 4401', async (t) => {
   const { server } = await startChat(t, { text }, { socketTimes: { auth: 20 } })
   const socket = await connect(server.url)
   t.match(await socket.next(), { type: 'error', error: { code: 'missing_api_key' } })

@@ -154,7 +154,7 @@ t.test('and let go when it does not even read that', async (t) => {
   socket.ws.terminate()
 })
 
-t.test('who sends and never reads is not listened to any more', async (t) => {
+t.test('a client that sends and never reads is no longer read', async (t) => {
   const { url, served } = await channel(t, {})
   const socket = await connect(url, key)
   await socket.next()
