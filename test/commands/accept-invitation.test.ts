@@ -10,9 +10,9 @@ t.test('a person joins; only the organization that invited is told', async (t) =
   const { organizationId } = inviter
   const email = 'joins@example.com'
   const { userId } = await addMember({ email, role: 'MEMBER' }, inviter.by)
-  const asked = { organizationId, userId, allowBacking: true, current: false }
+  const command = { organizationId, userId, allowBacking: true, current: false }
   const before = await store.head()
-  const events = await appendedOnce(t, (call) => acceptInvitation(asked, call), {
+  const events = await appendedOnce(t, (call) => acceptInvitation(command, call), {
     ...home.by,
     userId,
   })
@@ -22,27 +22,27 @@ t.test('a person joins; only the organization that invited is told', async (t) =
     'InvitationsSettled',
     'CurrentOrganizationChanged',
   ])
-  const told: string[] = []
+  const organizationIds: string[] = []
   for await (const batch of store.history(before))
-    for (const { metadata } of batch) told.push(metadata.organization_id)
-  t.strictSame(told, [organizationId, organizationId, 'platform', 'platform'])
+    for (const { metadata } of batch) organizationIds.push(metadata.organization_id)
+  t.strictSame(organizationIds, [organizationId, organizationId, 'platform', 'platform'])
 })
 
 t.test('the current organization stays, unless she asks', async (t) => {
-  const one = await organization()
-  const two = await organization()
-  const userId = one.ownerId
+  const first = await organization()
+  const second = await organization()
+  const userId = first.ownerId
   const current = async () => (await load(userStream(userId))).state.currentOrganizationId
-  await addMember({ email: one.email, role: 'MEMBER' }, two.by)
-  const asked = { organizationId: two.organizationId, userId, allowBacking: false }
-  await acceptInvitation({ ...asked, current: false }, one.by)
-  t.equal(await current(), one.organizationId)
-  await acceptInvitation({ ...asked, current: true }, one.by)
-  t.equal(await current(), two.organizationId)
+  await addMember({ email: first.email, role: 'MEMBER' }, second.by)
+  const command = { organizationId: second.organizationId, userId, allowBacking: false }
+  await acceptInvitation({ ...command, current: false }, first.by)
+  t.equal(await current(), first.organizationId)
+  await acceptInvitation({ ...command, current: true }, first.by)
+  t.equal(await current(), second.organizationId)
 })
 
 t.test('where there is no invitation', async (t) => {
   const { by, ownerId: userId } = await organization()
-  const asked = { organizationId: 'nowhere', userId, allowBacking: false, current: true }
-  await t.rejects(acceptInvitation(asked, by), { code: 'invitation_not_found' })
+  const command = { organizationId: 'nowhere', userId, allowBacking: false, current: true }
+  await t.rejects(acceptInvitation(command, by), { code: 'invitation_not_found' })
 })

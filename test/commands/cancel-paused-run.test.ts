@@ -7,12 +7,12 @@ import { message } from '../support/run-events.ts'
 const commands = await commanding(t)
 const { appended, appendedOnce, cancelPausedRun, sendMessage } = commands
 await commands.credited()
-const ends = ['ApprovalWithdrawn', 'AssistantMessageRecorded', 'RunCancelled']
+const endTypes = ['ApprovalWithdrawn', 'AssistantMessageRecorded', 'RunCancelled']
 
 t.test('a run that waits is cancelled, charged for what it used, once', async (t) => {
   await asking(commands)('s-1', 'run-1')
   const events = await appendedOnce(t, (by) => cancelPausedRun({ sessionId: 's-1' }, by), call)
-  t.strictSame(typesOf(events), [...ends, 'CreditsSettled'])
+  t.strictSame(typesOf(events), [...endTypes, 'CreditsSettled'])
   t.match(events.at(-1), { stream: 'account-user-1', data: { runId: 'run-1', amount: 70 } })
 })
 
@@ -37,7 +37,7 @@ t.test('a new message does the same', async (t) => {
   const events = await appendedOnce(t, (by) => sendMessage(next, by), call)
   t.strictSame(typesOf(events), [
     'CreditsReserved',
-    ...ends,
+    ...endTypes,
     'UserMessageSent',
     'RunStarted',
     'CreditsSettled',
@@ -53,7 +53,7 @@ t.test('a cancelled run is reported, its second cancellation not', async (t) => 
 })
 
 t.test('a queued run, which ends with one event, is reported as cancelled', async (t) => {
-  const asked = message({ sessionId: 's-10', runId: 'run-10', messageId: 'message-10' })
-  await sendMessage({ ...asked, queued: true }, call)
+  const command = message({ sessionId: 's-10', runId: 'run-10', messageId: 'message-10' })
+  await sendMessage({ ...command, queued: true }, call)
   t.match(await cancelPausedRun({ sessionId: 's-10' }, call), { cancelled: true })
 })

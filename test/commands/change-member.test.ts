@@ -9,8 +9,8 @@ const asAdmin = { asOwner: false }
 t.test('another role', async (t) => {
   const { by, organizationId, member } = await organization()
   const userId = await member()
-  const asked = { userId, role: 'ADMIN', by: asAdmin } as const
-  const events = await appendedOnce(t, (call) => changeMember(asked, call), by)
+  const command = { userId, role: 'ADMIN', by: asAdmin } as const
+  const events = await appendedOnce(t, (call) => changeMember(command, call), by)
   const stream = `member-${organizationId}_${userId}`
   t.strictSame(events, [{ type: 'MemberRoleChanged', data: { role: 'ADMIN' }, stream }])
 })
@@ -19,8 +19,8 @@ t.test('an owner counts last, and is taken away first', async (t) => {
   const { by, member } = await organization()
   const userId = await member()
   const changed = async (role: 'OWNER' | 'MEMBER') => {
-    const asked = { userId, role, by: asOwner }
-    return (await appendedOnce(t, (call) => changeMember(asked, call), by)).map(
+    const command = { userId, role, by: asOwner }
+    return (await appendedOnce(t, (call) => changeMember(command, call), by)).map(
       ({ type, data }) => [type, data],
     )
   }
@@ -62,9 +62,7 @@ t.test('an organization keeps an owner', async (t) => {
   ])
   t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
   const roles = await Promise.all(
-    [userId, ownerId].map(
-      async (one) => (await load(memberStream(organizationId, one))).state.role,
-    ),
+    [userId, ownerId].map(async (id) => (await load(memberStream(organizationId, id))).state.role),
   )
   t.equal(roles.filter((role) => role === 'OWNER').length, 1)
 })

@@ -16,7 +16,7 @@ const {
   organization,
 } = await commanding(t)
 
-t.test('what is left of a deleted DataStore goes, file by file, then the whole', async (t) => {
+t.test('the files of a deleted DataStore are erased one by one, then the DataStore', async (t) => {
   const { by, organizationId } = await organization()
   const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
   const files = [arrived('a.txt', 'one'), arrived('a.txt', 'two'), arrived('b.txt')]

@@ -10,13 +10,13 @@ const values = [
 ]
 
 const linked = async () => {
-  const one = await organization()
-  const userId = await one.provisioned()
+  const home = await organization()
+  const userId = await home.provisioned()
   const returnUrl = 'https://example.com'
   const shop = shopCall('https://shop.example', 'TOKEN')
-  const { agentId } = await createAgent({ name: 'Shopper', tools: [shop] }, one.by)
-  const { linkId } = await createConnectLink({ userId, agentId, returnUrl }, one.by)
-  return { ...one, userId, linkId }
+  const { agentId } = await createAgent({ name: 'Shopper', tools: [shop] }, home.by)
+  const { linkId } = await createConnectLink({ userId, agentId, returnUrl }, home.by)
+  return { ...home, userId, linkId }
 }
 
 t.test('every value is stored, or put in the place of the earlier one', async (t) => {

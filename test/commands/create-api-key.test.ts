@@ -19,10 +19,10 @@ const {
 
 /** An organization; Ann is an admin of it. */
 const scene = async () => {
-  const one = await organization()
-  const annId = await one.member('ADMIN')
-  const platform = { ...one.by, userId: null }
-  return { ...one, annId, platform, as: (userId: string) => ({ ...one.by, userId }) }
+  const home = await organization()
+  const annId = await home.member('ADMIN')
+  const platform = { ...home.by, userId: null }
+  return { ...home, annId, platform, as: (userId: string) => ({ ...home.by, userId }) }
 }
 
 t.test('a key is stored as its hash', async (t) => {
@@ -81,12 +81,12 @@ t.test('backing by a user provisioned elsewhere is refused: backing_not_allowed'
   const { userId } = await addMember({ email, role: 'MEMBER' }, by)
   const accept = [{ organizationId: by.organizationId, allowBacking: false }]
   await recordLogin({ email, provider: 'test', subject: email, accept }, platformCall)
-  const asked = { ...settings, userId }
-  await t.rejects(createApiKey({ ...asked, by: giver(ownerId, 'OWNER') }, as(ownerId)), {
+  const command = { ...settings, userId }
+  await t.rejects(createApiKey({ ...command, by: giver(ownerId, 'OWNER') }, as(ownerId)), {
     code: 'backing_not_allowed',
   })
-  t.match(await createApiKey(asked, platform), { userId }, 'the platform may name anybody')
-  const own = { ...asked, by: giver(userId, 'MEMBER'), type: 'user' as const }
+  t.match(await createApiKey(command, platform), { userId }, 'the platform may name anybody')
+  const own = { ...command, by: giver(userId, 'MEMBER'), type: 'user' as const }
   t.match(await createApiKey(own, as(userId)), { userId }, 'and everybody themselves')
 })
 
@@ -134,16 +134,18 @@ t.test('the sixth user key is refused, also when all are made at once', async (t
   const events = await appended(async () => {
     outcomes = await Promise.allSettled(Array.from({ length: 9 }, create))
   })
-  const made = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.keyId] : []))
-  t.equal(made.length, 5)
-  for (const one of outcomes)
-    if (one.status === 'rejected') t.match(one.reason, { code: 'key_limit_reached' })
+  const keyIds = outcomes.flatMap((outcome) =>
+    outcome.status === 'fulfilled' ? [outcome.value.keyId] : [],
+  )
+  t.equal(keyIds.length, 5)
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected') t.match(outcome.reason, { code: 'key_limit_reached' })
   const { state } = await load(keyringStream(annId))
-  t.strictSame(state.keys.map(({ keyId }) => keyId).toSorted(), made.toSorted())
+  t.strictSame(state.keys.map(({ keyId }) => keyId).toSorted(), keyIds.toSorted())
   const types = typesOf(events)
-  const count = (type: string) => types.filter((one) => one === type).length
+  const count = (type: string) => types.filter((eventType) => eventType === type).length
   t.equal(count('ApiKeyCreated') - count('ApiKeyRevoked'), 5, 'no other key is left behind')
-  const [first = ''] = made
+  const [first = ''] = keyIds
   await revokeUserKey({ keyId: first, userId: annId }, as(annId))
   t.match(await create(), { userId: annId })
   await t.rejects(create(), { code: 'key_limit_reached' })
@@ -153,8 +155,8 @@ t.test('the sixth user key is refused, also when all are made at once', async (t
 const seenScene = async (t: Test) => {
   const all = await commanded(t)
   const owner = { email: 'ann@example.com' }
-  const made = await all.createOrganization({ name: 'Acme', owner }, platformCall)
-  const { organizationId, ownerUserId: annId } = made
+  const home = await all.createOrganization({ name: 'Acme', owner }, platformCall)
+  const { organizationId, ownerUserId: annId } = home
   return { ...all, annId, as: (userId: string) => ({ ...platformCall, organizationId, userId }) }
 }
 
@@ -162,18 +164,20 @@ t.test('the sixth user key, as it is seen', async (t) => {
   const { createApiKey, revokeUserKey, as, annId, read, seen } = await seenScene(t)
   const create = () => createApiKey({ ...settings, type: 'user' }, as(annId))
   const outcomes = await Promise.allSettled(Array.from({ length: 9 }, create))
-  const made = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.keyId] : []))
-  t.equal(made.length, 5)
-  for (const one of outcomes)
-    if (one.status === 'rejected') t.match(one.reason, { code: 'key_limit_reached' })
+  const keyIds = outcomes.flatMap((outcome) =>
+    outcome.status === 'fulfilled' ? [outcome.value.keyId] : [],
+  )
+  t.equal(keyIds.length, 5)
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected') t.match(outcome.reason, { code: 'key_limit_reached' })
   await seen()
   const listed = await read.apiKeys.find({ index: 'by_user', equals: [annId, 'user'], limit: 10 })
   t.strictSame(
     listed.items.map(({ key_id }) => key_id).toSorted(),
-    made.toSorted(),
+    keyIds.toSorted(),
     'no other key is left behind',
   )
-  const [first = ''] = made
+  const [first = ''] = keyIds
   await t.rejects(revokeUserKey({ keyId: first, userId: 'somebody' }, as('somebody')), {
     code: 'key_not_found',
   })

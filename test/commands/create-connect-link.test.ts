@@ -7,11 +7,11 @@ const returnUrl = 'https://example.com'
 
 /** A provisioned user, and an agent that needs two credentials of its users. */
 const scene = async () => {
-  const one = await organization()
+  const home = await organization()
   const shop = shopCall('https://shop.example', 'TOKEN', 'OTHER')
   const tools = [shop, 'remember' as const]
-  const { agentId } = await createAgent({ name: 'Shopper', tools }, one.by)
-  return { ...one, agentId, userId: await one.provisioned() }
+  const { agentId } = await createAgent({ name: 'Shopper', tools }, home.by)
+  return { ...home, agentId, userId: await home.provisioned() }
 }
 
 t.test('a link holds for half an hour, and its token is not stored', async (t) => {

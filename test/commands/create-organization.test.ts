@@ -7,12 +7,12 @@ const { createOrganization, appended, appendedOnce } = await commanding(t)
 
 t.test('an organization comes with its owner and its orchestrator', async (t) => {
   const { createOrganization, read, seen, vault } = await commanded(t)
-  const made = await createOrganization(
+  const home = await createOrganization(
     { name: 'Acme', owner, plan: 'pro_monthly', credits: 5_000_000 },
     platformCall,
   )
   await seen()
-  const { organizationId, ownerUserId, orchestratorAgentId } = made
+  const { organizationId, ownerUserId, orchestratorAgentId } = home
   t.match(await read.organizations.get(organizationId), {
     name: 'Acme',
     owner_user_id: ownerUserId,

@@ -30,8 +30,8 @@ t.test('an approval is stored with its reason sealed, and the run can go on', as
   await pausing('s-2', 'run-2')
   const second = { ...decision, sessionId: 's-2', approvalId: 'approval of run-2' }
   const { reason: _, ...silent } = { ...second, reason: undefined }
-  const said = await decideOnApproval({ ...silent, reason: undefined }, call)
-  t.equal(said.goesOn, true)
+  const result = await decideOnApproval({ ...silent, reason: undefined }, call)
+  t.equal(result.goesOn, true)
 })
 
 t.test('of two decisions at once one is made', async (t) => {

@@ -7,14 +7,14 @@ t.test('an invitation is declined, and may be made again', async (t) => {
   const { by, organizationId } = await organization()
   const email = 'ann@example.com'
   const { userId } = await addMember({ email, role: 'MEMBER' }, by)
-  const asked = { organizationId, userId }
-  const events = await appendedOnce(t, (call) => declineInvitation(asked, call), {
+  const command = { organizationId, userId }
+  const events = await appendedOnce(t, (call) => declineInvitation(command, call), {
     ...by,
     organizationId: 'elsewhere',
     userId,
   })
   t.strictSame(typesOf(events), ['InvitationDeclined', 'InvitationsSettled'])
-  await t.rejects(declineInvitation(asked, by), { code: 'invitation_not_found' })
+  await t.rejects(declineInvitation(command, by), { code: 'invitation_not_found' })
   t.match(await addMember({ email, role: 'ADMIN' }, by), { userId })
 })
 

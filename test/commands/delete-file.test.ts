@@ -9,8 +9,8 @@ t.test('every upload of a file', async (t) => {
   const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
   const files = [arrived('a.txt', 'one'), arrived('a.txt', 'two'), arrived('b.txt')]
   const { uploads } = await uploadFiles({ datastoreId, files }, by)
-  const asked = { datastoreId, filename: 'a.txt' }
-  const events = await appendedOnce(t, (call) => deleteFile(asked, call), by)
+  const command = { datastoreId, filename: 'a.txt' }
+  const events = await appendedOnce(t, (call) => deleteFile(command, call), by)
   t.strictSame(typesOf(events), ['UploadRemoved', 'UploadRemoved', 'UploadsFinished'])
   const removed = uploads.slice(0, 2).map(({ uploadId }) => uploadId)
   t.match(events[0], { data: { uploadId: removed[0], reason: 'deleted', completed: false } })

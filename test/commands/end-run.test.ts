@@ -56,11 +56,11 @@ t.test(
       if (sessionId === 'over')
         await second.endRun({ ...settle, end: completed(runId, 70), owner }, call)
       const late = await appended(async () => {
-        const ended = await first.endRun(
+        const result = await first.endRun(
           { ...settle, end: completed(runId, 50), owner: lost },
           call,
         )
-        t.match(ended, { ended: false, lost: true }, sessionId)
+        t.match(result, { ended: false, lost: true }, sessionId)
       })
       t.strictSame(late, [])
     }
@@ -88,9 +88,9 @@ t.test('a large answer is stored with the end, or not at all', async (t) => {
   const batches: string[][] = []
   const { append } = store
   t.intercept(store, 'append', {
-    value: (...asked: Parameters<typeof append>) => {
-      batches.push(typesOf(asked[2]))
-      return append(...asked)
+    value: (...args: Parameters<typeof append>) => {
+      batches.push(typesOf(args[2]))
+      return append(...args)
     },
   })
   await endRun(end, call)

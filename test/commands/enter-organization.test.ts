@@ -5,16 +5,16 @@ const { addMember, acceptInvitation, enterOrganization, appendedOnce, organizati
   await commanding(t)
 
 t.test('a member makes an organization the current one', async (t) => {
-  const one = await organization()
-  const two = await organization()
-  const asked = { organizationId: two.organizationId, userId: one.ownerId }
+  const first = await organization()
+  const second = await organization()
+  const command = { organizationId: second.organizationId, userId: first.ownerId }
   const refused = { code: 'member_not_found' }
-  await t.rejects(enterOrganization(asked, one.by), refused)
-  await addMember({ email: one.email, role: 'MEMBER' }, two.by)
-  await t.rejects(enterOrganization(asked, one.by), refused, 'not where she is only invited')
-  await acceptInvitation({ ...asked, allowBacking: false, current: false }, one.by)
-  const events = await appendedOnce(t, (call) => enterOrganization(asked, call), one.by)
+  await t.rejects(enterOrganization(command, first.by), refused)
+  await addMember({ email: first.email, role: 'MEMBER' }, second.by)
+  await t.rejects(enterOrganization(command, first.by), refused, 'not where she is only invited')
+  await acceptInvitation({ ...command, allowBacking: false, current: false }, first.by)
+  const events = await appendedOnce(t, (call) => enterOrganization(command, call), first.by)
   t.match(events, [
-    { type: 'CurrentOrganizationChanged', data: { organizationId: two.organizationId } },
+    { type: 'CurrentOrganizationChanged', data: { organizationId: second.organizationId } },
   ])
 })

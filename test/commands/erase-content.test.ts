@@ -14,19 +14,19 @@ const started = async (contentId: string) => {
 }
 
 t.test('an item is erased once, and says which file goes with it', async (t) => {
-  const asked = await started('c-1')
-  t.match(await finishContent(asked, call), { erased: false })
+  const command = await started('c-1')
+  t.match(await finishContent(command, call), { erased: false })
   const erase = { contentId: 'c-1', sessionId: 's-1' }
   const events = await appendedOnce(t, (by) => eraseContent(erase, by), call)
   t.match(events, [{ type: 'ContentErased', data: { sessionId: 's-1' } }])
-  t.match(await eraseContent(erase, call), { hash: asked.end.completed.hash })
+  t.match(await eraseContent(erase, call), { hash: command.end.completed.hash })
 })
 
-t.test('what is made when its session is erased is not completed', async (t) => {
-  const asked = await started('c-2')
+t.test('an item whose session is erased during its generation is not completed', async (t) => {
+  const command = await started('c-2')
   t.match(await eraseContent({ contentId: 'c-2', sessionId: 's-1' }, call), { hash: null })
   const events = await appended(async () => {
-    t.match(await finishContent(asked, call), { erased: true })
+    t.match(await finishContent(command, call), { erased: true })
   })
   t.strictSame(typesOf(events), ['CreditsSettled'])
 })

@@ -21,8 +21,8 @@ t.test('the key is destroyed, and the event says which', async (t) => {
 })
 
 t.test('a value whose key is destroyed before it is stored is sealed under the next', async (t) => {
-  const asked = { userId: 'user-2', ...credential }
-  await storeCredential(asked, call)
+  const command = { userId: 'user-2', ...credential }
+  await storeCredential(command, call)
   let isFirst = true
   const interrupted = storeCredentialOver({
     load,
@@ -34,7 +34,7 @@ t.test('a value whose key is destroyed before it is stored is sealed under the n
       return value
     },
   })
-  const events = await appended(() => interrupted(asked, call))
+  const events = await appended(() => interrupted(command, call))
   t.match(events, [
     { type: 'CredentialsErased' },
     {

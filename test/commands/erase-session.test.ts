@@ -14,31 +14,31 @@ t.test('its texts can be read nowhere again', async (t) => {
   await sendMessage(message({ seal: async () => ({ content: text }) }), call)
   const end = { sessionId: 'session-1', payerId: 'user-1', steps: [], end: failed('run-1') }
   await endRun(end, call)
-  const asked = { sessionId: 'session-1', userId: 'user-1' }
-  const events = await appendedOnce(t, (by) => eraseSession(asked, by), call)
+  const command = { sessionId: 'session-1', userId: 'user-1' }
+  const events = await appendedOnce(t, (by) => eraseSession(command, by), call)
   const data = { deletedBy: 'user-1', sessionOwner: 'user-1', delegated: false }
   t.match(events, [{ type: 'SessionErased', data }])
   t.equal(await vault.open(text), undefined)
 })
 
-t.test('what else belongs to it is erased in between', async (t) => {
+t.test('a crash after the key is destroyed does not prevent erasing the session again', async (t) => {
   const key = sessionKey('org-1', 'whole')
   const text = await vault.seal(key, 'a secret')
   await sendMessage(message({ sessionId: 'whole', runId: 'run-0' }), call)
-  const asked = { sessionId: 'whole', userId: 'user-1' }
-  const failing = eraseSession(asked, call, async () => {
+  const command = { sessionId: 'whole', userId: 'user-1' }
+  const failing = eraseSession(command, call, async () => {
     t.equal(await vault.open(text), undefined, 'the key is gone')
     throw new RangeError('cut')
   })
   await t.rejects(failing, RangeError)
-  const events = await appended(() => eraseSession(asked, call))
+  const events = await appended(() => eraseSession(command, call))
   t.strictSame(typesOf(events), ['RunCancelled', 'SessionErased'], 'asked for again')
 })
 
 t.test('a run that is under way ends', async (t) => {
   await sendMessage(message({ sessionId: 'busy', runId: 'run-2' }), call)
-  const asked = { sessionId: 'busy', userId: 'user-1' }
-  const events = await appendedOnce(t, (by) => eraseSession(asked, { ...by, userId: 'b' }), call)
+  const command = { sessionId: 'busy', userId: 'user-1' }
+  const events = await appendedOnce(t, (by) => eraseSession(command, { ...by, userId: 'b' }), call)
   t.strictSame(typesOf(events), ['RunCancelled', 'SessionErased'])
   t.match(events[1], { data: { deletedBy: 'b', delegated: true } })
 })

@@ -6,7 +6,7 @@ import { call } from '../support/recorded.ts'
 const commands = await commanding(t)
 await commands.credited()
 
-t.test('what nobody decided in time is denied, and its run can go on', async (t) => {
+t.test('an approval that nobody decided in time is denied, and its run can resume', async (t) => {
   await asking(commands)('s-1', 'run-1')
   const late = { sessionId: 's-1', approvalId: 'approval of run-1' }
   const early = await commands.expireApproval(late, call)

@@ -13,22 +13,22 @@ const started = async (contentId: string) => {
   return { contentId, attempt: 0, payerId: 'user-1' }
 }
 
-t.test('what was made is charged, once', async (t) => {
-  const asked = { ...(await started('c-1')), end: completedWith(70) }
-  const events = await appendedOnce(t, (by) => finishContent(asked, by), call)
+t.test('a completed item is charged, once', async (t) => {
+  const command = { ...(await started('c-1')), end: completedWith(70) }
+  const events = await appendedOnce(t, (by) => finishContent(command, by), call)
   t.strictSame(typesOf(events), ['ContentCompleted', 'CreditsSettled'])
   t.match(events[1], { data: { runId: 'content:c-1:0', amount: 70 } })
 })
 
 t.test('what failed costs nothing', async (t) => {
-  const asked = { ...(await started('c-2')), end: failedWith }
-  const events = await appendedOnce(t, (by) => finishContent(asked, by), call)
+  const command = { ...(await started('c-2')), end: failedWith }
+  const events = await appendedOnce(t, (by) => finishContent(command, by), call)
   t.strictSame(typesOf(events), ['ContentFailed', 'ReservationReleased'])
 })
 
 t.test('the first end counts', async (t) => {
-  const one = await started('c-3')
-  await finishContent({ ...one, end: failedWith }, call)
-  const late = { ...one, end: completedWith(70) }
+  const content = await started('c-3')
+  await finishContent({ ...content, end: failedWith }, call)
+  const late = { ...content, end: completedWith(70) }
   t.strictSame(await appended(() => finishContent(late, call)), [])
 })

@@ -19,49 +19,51 @@ const uploaded = async () => {
   const { by } = await organization()
   const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
   const { uploads } = await uploadFiles({ datastoreId, files: [arrived('a.txt')] }, by)
-  return { by, one: { uploadId: uploads[0]?.uploadId ?? '', datastoreId, filename: 'a.txt' } }
+  return { by, upload: { uploadId: uploads[0]?.uploadId ?? '', datastoreId, filename: 'a.txt' } }
 }
 
 t.test('step by step, each stored once', async (t) => {
-  const { by, one } = await uploaded()
+  const { by, upload } = await uploaded()
   const did = async (act: (call: typeof by) => Promise<unknown>) =>
     typesOf(await appendedOnce(t, act, by))
   const embedded = { model: 'm', dimensions: 2, vectorsBlob: 'v' }
-  t.strictSame(await did((call) => followUpload.requeue(one, call)), ['UploadRequeued'])
-  t.strictSame(await did((call) => followUpload.start(one, call)), ['UploadProcessingStarted'])
-  const made = { chunks: 1, chunksBlob: 'c' }
-  t.strictSame(await did((call) => followUpload.index(one, made, call)), ['UploadIndexingStarted'])
-  t.strictSame(await did((call) => followUpload.complete(one, call)), [
+  t.strictSame(await did((call) => followUpload.requeue(upload, call)), ['UploadRequeued'])
+  t.strictSame(await did((call) => followUpload.start(upload, call)), ['UploadProcessingStarted'])
+  const index = { chunks: 1, chunksBlob: 'c' }
+  t.strictSame(await did((call) => followUpload.index(upload, index, call)), [
+    'UploadIndexingStarted',
+  ])
+  t.strictSame(await did((call) => followUpload.complete(upload, call)), [
     'UploadCompleted',
     'UploadsFinished',
   ])
-  t.strictSame(await did((call) => followUpload.embed(one, embedded, call)), ['UploadEmbedded'])
-  t.match(await followUpload.embed(one, embedded, by), { wanted: true })
-  const found = { reader: 2, chunks: 2, chunksBlob: 'd' }
+  t.strictSame(await did((call) => followUpload.embed(upload, embedded, call)), ['UploadEmbedded'])
+  t.match(await followUpload.embed(upload, embedded, by), { wanted: true })
+  const chunks = { reader: 2, chunks: 2, chunksBlob: 'd' }
   const replaced = { reader: 2, chunksBlob: 'd' }
-  t.strictSame(await did((call) => followUpload.reread(one, found, call)), [
+  t.strictSame(await did((call) => followUpload.reread(upload, chunks, call)), [
     'UploadRereadingStarted',
   ])
-  t.match(await followUpload.reread(one, found, by), { wanted: true })
-  t.strictSame(await did((call) => followUpload.replaceChunks(one, replaced, call)), [
+  t.match(await followUpload.reread(upload, chunks, by), { wanted: true })
+  t.strictSame(await did((call) => followUpload.replaceChunks(upload, replaced, call)), [
     'UploadReread',
   ])
-  await deleteFile(one, by)
-  t.match(await followUpload.embed(one, embedded, by), { wanted: false })
-  t.match(await followUpload.reread(one, found, by), { wanted: false })
-  t.strictSame(await did((call) => followUpload.erase(one, call)), ['UploadErased'])
+  await deleteFile(upload, by)
+  t.match(await followUpload.embed(upload, embedded, by), { wanted: false })
+  t.match(await followUpload.reread(upload, chunks, by), { wanted: false })
+  t.strictSame(await did((call) => followUpload.erase(upload, call)), ['UploadErased'])
 })
 
 t.test('one that fails is finished too', async (t) => {
-  const { by, one } = await uploaded()
+  const { by, upload } = await uploaded()
   const events = await appendedOnce(
     t,
-    (call) => followUpload.fail(one, { reason: 'unreadable' }, call),
+    (call) => followUpload.fail(upload, { reason: 'unreadable' }, call),
     by,
   )
   t.match(events, [
     { type: 'UploadFailed', data: { reason: 'unreadable' } },
-    { type: 'UploadsFinished', data: { uploadIds: [one.uploadId] } },
+    { type: 'UploadsFinished', data: { uploadIds: [upload.uploadId] } },
   ])
 })
 
@@ -72,22 +74,22 @@ const withoutFiles: Transact = (stream, ...decision) =>
     : transact(stream, ...decision)
 
 t.test('a step that cannot be appended leaves the upload open in its DataStore', async (t) => {
-  const { by, one } = await uploaded()
-  await followUpload.start(one, by)
-  await followUpload.index(one, { chunks: 1, chunksBlob: 'c' }, by)
+  const { by, upload } = await uploaded()
+  await followUpload.start(upload, by)
+  await followUpload.index(upload, { chunks: 1, chunksBlob: 'c' }, by)
   const over = followUploadOver({ transact: withoutFiles })
   const events = await appended(async () => {
     const refused = { message: 'the disk is full' }
-    await t.rejects(over.fail(one, { reason: 'unreadable' }, by), refused)
-    await t.rejects(over.complete(one, by), refused)
+    await t.rejects(over.fail(upload, { reason: 'unreadable' }, by), refused)
+    await t.rejects(over.complete(upload, by), refused)
   })
   t.strictSame(events, [], 'nothing is finished')
 })
 
 t.test('an upload that failed is queued again by a retry', async (t) => {
-  const { by, one } = await uploaded()
-  await followUpload.start(one, by)
-  await followUpload.fail(one, { reason: 'unreadable' }, by)
-  const events = await appendedOnce(t, (call) => followUpload.retry(one, call), by)
+  const { by, upload } = await uploaded()
+  await followUpload.start(upload, by)
+  await followUpload.fail(upload, { reason: 'unreadable' }, by)
+  const events = await appendedOnce(t, (call) => followUpload.retry(upload, call), by)
   t.strictSame(typesOf(events), ['UploadRequeued'])
 })

@@ -8,7 +8,7 @@ const { forkSession, appended, appendedOnce } = await commanding(t)
 
 const { data: message } = sampleOf(sessionEvents, 'MessageForked')
 
-const asked = (sessionId: string, at = 0) => ({
+const command = (sessionId: string, at = 0) => ({
   sessionId,
   isNew: false,
   fork: { forkId: `fork of ${sessionId}`, forkedFrom: 'source', after: 'message-2', messages: 2 },
@@ -21,14 +21,14 @@ const asked = (sessionId: string, at = 0) => ({
 })
 
 t.test('a fork in two pieces, each of them once', async (t) => {
-  const first = await appendedOnce(t, (by) => forkSession(asked('half'), by), call)
+  const first = await appendedOnce(t, (by) => forkSession(command('half'), by), call)
   t.strictSame(typesOf(first), ['ForkBegun', 'MessageForked'])
-  const second = await appendedOnce(t, (by) => forkSession(asked('half', 1), by), call)
+  const second = await appendedOnce(t, (by) => forkSession(command('half', 1), by), call)
   t.strictSame(typesOf(second), ['MessageForked', 'SessionForked'])
 })
 
 t.test('an id that is taken', async (t) => {
-  const other = { ...asked('half'), fork: { ...asked('half').fork, forkId: 'another' } }
+  const other = { ...command('half'), fork: { ...command('half').fork, forkId: 'another' } }
   const events = await appended(() =>
     t.rejects(forkSession(other, call), { code: 'session_exists' }),
   )

@@ -20,7 +20,7 @@ t.test('a run pauses once, with what it did and what it asks for; its credits st
 
   await sendMessage(message({ sessionId: 's-2', runId: 'run-2', messageId: 'm-2' }), call)
   const lost = { ...pause, sessionId: 's-2', paused: { ...paused, runId: 'run-2' } }
-  const another = { ...lost, owner: { node: 'node-2', attempt: 1 } }
-  const none = await appended(() => pauseRun(another, call))
+  const foreign = { ...lost, owner: { node: 'node-2', attempt: 1 } }
+  const none = await appended(() => pauseRun(foreign, call))
   t.strictSame(none, [], 'by a process whose run it is not')
 })

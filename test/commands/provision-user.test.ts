@@ -5,18 +5,18 @@ const { provisionUser, recordLogin, appended, appendedOnce, organization } = awa
 
 t.test('an account and its pending membership', async (t) => {
   const { by, organizationId } = await organization()
-  const asked = { email: 'paul@example.com', name: 'Paul' }
-  const events = await appendedOnce(t, (call) => provisionUser(asked, call), by)
+  const command = { email: 'paul@example.com', name: 'Paul' }
+  const events = await appendedOnce(t, (call) => provisionUser(command, call), by)
   t.strictSame(typesOf(events), ['EmailClaimed', 'UserRegistered', 'UserInvited', 'MemberAdded'])
   t.match(events[1], { data: { origin: 'provisioned', provisionedBy: organizationId } })
   t.match(events[3], { data: { role: 'MEMBER', status: 'pending', provisioned: true } })
-  t.match(await provisionUser(asked, by), { created: false, status: 'pending' })
+  t.match(await provisionUser(command, by), { created: false, status: 'pending' })
 })
 
 t.test('of two at once one is told that it made the account', async (t) => {
   const { by } = await organization()
-  const asked = { email: 'twin@example.com' }
-  const both = await Promise.all([provisionUser(asked, by), provisionUser(asked, by)])
+  const command = { email: 'twin@example.com' }
+  const both = await Promise.all([provisionUser(command, by), provisionUser(command, by)])
   t.equal(both.filter(({ created }) => created).length, 1)
   t.equal(new Set(both.map(({ userId }) => userId)).size, 1)
 })

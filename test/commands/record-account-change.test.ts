@@ -13,8 +13,8 @@ const changed = {
 
 t.test('an account change is told in the stream of the membership, once', async (t) => {
   const { by, ownerId: userId, organizationId } = await organization()
-  const tell = { userId, ...changed }
-  const events = await appendedOnce(t, (call) => recordAccountChange(tell, call), by)
+  const command = { userId, ...changed }
+  const events = await appendedOnce(t, (call) => recordAccountChange(command, call), by)
   t.strictSame(events, [
     {
       type: 'MemberAccountChanged',
@@ -22,18 +22,18 @@ t.test('an account change is told in the stream of the membership, once', async 
       stream: `member-${organizationId}_${userId}`,
     },
   ])
-  t.strictSame(await appended(() => recordAccountChange(tell, by)), [], 'in another call')
+  t.strictSame(await appended(() => recordAccountChange(command, by)), [], 'in another call')
   const both = () =>
     Promise.all(
       [at(1_000_001), at(1_000_001)].map((position) =>
-        recordAccountChange({ ...tell, position }, by),
+        recordAccountChange({ ...command, position }, by),
       ),
     )
   t.equal((await appended(both)).length, 1, 'two at once')
 })
 
 t.test('an organization that never had the member is not told', async (t) => {
-  const [one, other] = [await organization(), await organization()]
-  const tell = { userId: one.ownerId, ...changed }
-  t.strictSame(await appended(() => recordAccountChange(tell, other.by)), [])
+  const [first, second] = [await organization(), await organization()]
+  const command = { userId: first.ownerId, ...changed }
+  t.strictSame(await appended(() => recordAccountChange(command, second.by)), [])
 })

@@ -21,8 +21,8 @@ t.test('not of one that is revoked, or that there is not', async (t) => {
   const { by } = await organization()
   const { keyId } = await createApiKey(apiKeySettings, by)
   await revokeApiKey({ keyId, by: platformGiver }, by)
-  for (const one of [keyId, 'none']) {
-    const asked = { keyId: one, type: 'organization', ...usage } as const
-    t.strictSame(await appended(() => recordKeyUsage(asked, by)), [])
+  for (const id of [keyId, 'none']) {
+    const command = { keyId: id, type: 'organization', ...usage } as const
+    t.strictSame(await appended(() => recordKeyUsage(command, by)), [])
   }
 })

@@ -42,9 +42,9 @@ t.test(
     )
     const later = await recordLogin(login, platformCall)
     t.match(later, { joined: [], invitations: [other.organizationId] })
-    const another = { ...login, subject: 's-3' }
+    const otherSubject = { ...login, subject: 's-3' }
     const none = await appended(() =>
-      t.rejects(recordLogin(another, platformCall), { code: 'identity_conflict' }),
+      t.rejects(recordLogin(otherSubject, platformCall), { code: 'identity_conflict' }),
     )
     t.strictSame(none, [])
   },
@@ -56,8 +56,8 @@ t.test('another invitation waits until it is accepted', async (t) => {
   const { userId } = await addMember({ email, role: 'ADMIN' }, by)
   await t.rejects(addMember({ email, role: 'MEMBER' }, by), { code: 'member_exists' })
   const login = { email: 'Invited@example.com', provider: 'google', subject: 's-5' }
-  const waits = { userId, created: false, joined: [], invitations: [organizationId] }
-  t.match(await recordLogin(login, platformCall), { ...waits, currentOrganizationId: null })
+  const result = { userId, created: false, joined: [], invitations: [organizationId] }
+  t.match(await recordLogin(login, platformCall), { ...result, currentOrganizationId: null })
   const accept = [
     { organizationId, allowBacking: true },
     { organizationId: 'nowhere', allowBacking: true },
@@ -125,10 +125,10 @@ t.test('an identity that signs in with the address of another account is refused
 })
 
 t.test('providers and subjects are not confused', async (t) => {
-  const one = { email: 'one@example.com', provider: 'a/b', subject: 'c' }
-  const other = { email: 'two@example.com', provider: 'a', subject: 'b/c' }
-  const { userId } = await recordLogin(one, platformCall)
-  t.not((await recordLogin(other, platformCall)).userId, userId)
+  const first = { email: 'one@example.com', provider: 'a/b', subject: 'c' }
+  const second = { email: 'two@example.com', provider: 'a', subject: 'b/c' }
+  const { userId } = await recordLogin(first, platformCall)
+  t.not((await recordLogin(second, platformCall)).userId, userId)
 })
 
 t.test('many first sign-ins of an identity at once make one account', async (t) => {

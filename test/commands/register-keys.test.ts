@@ -15,6 +15,9 @@ t.test('keys are registered once, by a text that they alone open', async (t) => 
 
 t.test('of two that register at once one holds', async (t) => {
   const { registerKeys } = await commanded(t)
-  const [one, two] = await Promise.all([registerKeys(platformCall), registerKeys(platformCall)])
-  t.strictSame(one, two)
+  const [first, second] = await Promise.all([
+    registerKeys(platformCall),
+    registerKeys(platformCall),
+  ])
+  t.strictSame(first, second)
 })

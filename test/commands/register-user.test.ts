@@ -5,15 +5,15 @@ import { commanding, platformCall } from '../support/commanding.ts'
 const { registerUser, appendedOnce, secrets } = await commanding(t)
 
 t.test('an account, its email and name sealed', async (t) => {
-  const asked = { email: ' Zoe@Example.com', origin: 'self' } as const
-  const events = await appendedOnce(t, (by) => registerUser(asked, by), platformCall)
+  const command = { email: ' Zoe@Example.com', origin: 'self' } as const
+  const events = await appendedOnce(t, (by) => registerUser(command, by), platformCall)
   const hash = secrets.hashEmail('zoe@example.com')
   t.match(events, [
     { type: 'EmailClaimed', stream: `email-${hash}` },
     { type: 'UserRegistered', data: { emailHash: hash, origin: 'self' } },
   ])
   t.notMatch(JSON.stringify(events), /zoe/i)
-  const { created, user, userId } = await registerUser(asked, platformCall)
+  const { created, user, userId } = await registerUser(command, platformCall)
   t.match({ created, user }, { created: false, user: { status: 'registered' } })
   t.match(events[1], { stream: `user-${userId}` })
 })

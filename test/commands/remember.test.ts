@@ -6,8 +6,8 @@ import { call } from '../support/recorded.ts'
 const { remember, vault, appended, appendedOnce } = await commanding(t)
 
 t.test('a text is stored sealed', async (t) => {
-  const asked = { userId: 'user-1', text: 'My dog is called Rex' }
-  const events = await appendedOnce(t, (by) => remember(asked, by), call)
+  const command = { userId: 'user-1', text: 'My dog is called Rex' }
+  const events = await appendedOnce(t, (by) => remember(command, by), call)
   t.match(events, [{ type: 'MemoryRemembered', stream: 'memory-org-1_user-1' }])
   t.notMatch(JSON.stringify(events), /Rex/)
 })
@@ -18,8 +18,8 @@ t.test('the same but for case and white space is remembered once', async (t) => 
   const events = await appended(async () => t.match(await remember(again, call), { stored: false }))
   t.strictSame(events, [])
   const elsewhere = { ...call, organizationId: 'org-2' }
-  const another = await appended(() => remember(again, elsewhere))
-  t.strictSame(typesOf(another), ['MemoryRemembered'])
+  const elsewhereEvents = await appended(() => remember(again, elsewhere))
+  t.strictSame(typesOf(elsewhereEvents), ['MemoryRemembered'])
 })
 
 t.test("nothing more once a user's memory is erased", async (t) => {

@@ -50,8 +50,8 @@ t.test('keys that the member backs and connect links end first', async (t) => {
   const hers = await key(userId)
   const owners = await key(ownerId)
   const keyIds = [hers.keyId, owners.keyId, 'unknown']
-  const asked = { userId, by: asOwner, keyIds }
-  const events = await appendedOnce(t, (call) => removeMember(asked, call), by)
+  const command = { userId, by: asOwner, keyIds }
+  const events = await appendedOnce(t, (call) => removeMember(command, call), by)
   t.match(events, [
     { type: 'ApiKeyRevoked', stream: `apikey-${organizationId}_${hers.keyId}` },
     { type: 'MemberRemoved' },
@@ -73,6 +73,6 @@ t.test('keys that the member backs and connect links end first', async (t) => {
   const user = await provisioned()
   const returnUrl = 'https://app.example/'
   await all.createConnectLink({ userId: user, agentId: orchestratorAgentId, returnUrl }, by)
-  const gone = await appended(() => removeMember({ userId: user, by: asOwner }, by))
-  t.strictSame(typesOf(gone), ['ConnectLinksRevoked', 'MemberRemoved', 'InvitationsSettled'])
+  const removal = await appended(() => removeMember({ userId: user, by: asOwner }, by))
+  t.strictSame(typesOf(removal), ['ConnectLinksRevoked', 'MemberRemoved', 'InvitationsSettled'])
 })

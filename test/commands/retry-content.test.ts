@@ -15,8 +15,8 @@ const failing = async (contentId: string, attempt = 0) => {
 t.test('a failed item is queued again, for whoever asks for it', async (t) => {
   await requestContent(contentRequest('c-1'), call)
   await failing('c-1')
-  const asked = { contentId: 'c-1', viewer, payerId: 'user-2' }
-  const events = await appendedOnce(t, (by) => retryContent(asked, by), call)
+  const command = { contentId: 'c-1', viewer, payerId: 'user-2' }
+  const events = await appendedOnce(t, (by) => retryContent(command, by), call)
   t.strictSame(typesOf(events), ['ContentRetryQueued', 'CreditsReserved'])
   t.match(events[0], { data: { attempt: 1, maxRetries: 3, payerId: 'user-2' } })
   t.match(events[1], {
@@ -27,9 +27,9 @@ t.test('a failed item is queued again, for whoever asks for it', async (t) => {
 
 t.test('refusals', async (t) => {
   await requestContent(contentRequest('c-2', { maxRetries: 1 }), call)
-  const asked = { contentId: 'c-2', viewer, payerId: 'user-1' }
-  const refused = (code: string, more: Partial<typeof asked> = {}) =>
-    t.rejects(retryContent({ ...asked, ...more }, call), { code })
+  const command = { contentId: 'c-2', viewer, payerId: 'user-1' }
+  const refused = (code: string, more: Partial<typeof command> = {}) =>
+    t.rejects(retryContent({ ...command, ...more }, call), { code })
   const events = await appended(async () => {
     await refused('content_not_failed')
     await refused('content_not_found', { contentId: 'none' })
@@ -37,7 +37,7 @@ t.test('refusals', async (t) => {
   })
   t.strictSame(events, [])
   await failing('c-2')
-  const { position } = await retryContent(asked, call)
+  const { position } = await retryContent(command, call)
   t.equal(position, await store.head(), 'a wait for it sees the reservation too')
   await failing('c-2', 1)
   await refused('max_retries_reached')

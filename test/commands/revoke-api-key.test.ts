@@ -25,11 +25,11 @@ t.test('changing and revoking, as it is seen', async (t) => {
   const { createOrganization, createApiKey, changeApiKey, revokeApiKey, read, seen } =
     await commanded(t)
   const owner = { email: 'owner@example.com' }
-  const made = await createOrganization({ name: 'Acme', owner }, platformCall)
+  const home = await createOrganization({ name: 'Acme', owner }, platformCall)
   const by = {
     ...platformCall,
-    organizationId: made.organizationId,
-    userId: made.ownerUserId,
+    organizationId: home.organizationId,
+    userId: home.ownerUserId,
   }
   const { keyId } = await createApiKey(apiKeySettings, by)
   const change = { scopes: ['rag:read' as const], rateLimitMinute: 5 }

@@ -6,9 +6,9 @@ const { createAgent, createConnectLink, revokeConnectLinks, appendedOnce, organi
   await commanding(t)
 
 t.test('all links are revoked at once', async (t) => {
-  const one = await organization()
-  const { by } = one
-  const userId = await one.provisioned()
+  const home = await organization()
+  const { by } = home
+  const userId = await home.provisioned()
   const tools = [shopCall('https://shop.example', 'TOKEN')]
   const { agentId } = await createAgent({ name: 'Shopper', tools }, by)
   const link = { userId, agentId, returnUrl: 'https://example.com' }

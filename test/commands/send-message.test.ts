@@ -31,24 +31,24 @@ t.test('credits are held back, then the message and its run are stored', async (
 })
 
 t.test('a message whose answer stands begins no other run', async (t) => {
-  const one = { sessionId: 'answered', messageId: 'm', runId: 'run-2' }
-  await sendMessage(message(one), call)
+  const command = { sessionId: 'answered', messageId: 'm', runId: 'run-2' }
+  await sendMessage(message(command), call)
   const end = { sessionId: 'answered', payerId: 'user-1', steps: [], end: completed('run-2', 5) }
   await endRun(end, call)
   let sent: unknown
   const events = await appended(async () => {
-    sent = await sendMessage(message({ ...one, runId: 'run-3' }), call)
+    sent = await sendMessage(message({ ...command, runId: 'run-3' }), call)
   })
   t.match(sent, { begun: false, runId: 'run-2' })
   t.strictSame(typesOf(events), ['CreditsReserved', 'ReservationReleased'])
 })
 
 t.test('one whose run failed is answered anew', async (t) => {
-  const one = { sessionId: 'failing', messageId: 'm', runId: 'run-4' }
-  await sendMessage(message(one), call)
+  const command = { sessionId: 'failing', messageId: 'm', runId: 'run-4' }
+  await sendMessage(message(command), call)
   const end = { sessionId: 'failing', payerId: 'user-1', steps: [], end: failed('run-4') }
   await endRun(end, call)
-  t.match(await sendMessage(message({ ...one, runId: 'run-5' }), call), {
+  t.match(await sendMessage(message({ ...command, runId: 'run-5' }), call), {
     begun: true,
     runId: 'run-5',
   })
@@ -82,15 +82,15 @@ t.test('refusals, and what was held back is given back', async (t) => {
 
 t.test('of two processes that spend the last credits, one begins nothing', async (t) => {
   const reserve = 1_200_000
-  const [one, other] = [node(), node()]
+  const [first, second] = [node(), node()]
   const small = message({ sessionId: 'small', runId: 'run-small', messageId: 'small' })
-  await one.sendMessage(small, call)
-  await other.sendMessage(
+  await first.sendMessage(small, call)
+  await second.sendMessage(
     message({ sessionId: 'b', runId: 'run-b', messageId: 'b', reserve }),
     call,
   )
   const late = message({ sessionId: 'a', runId: 'run-a', messageId: 'a', reserve })
-  await t.rejects(one.sendMessage(late, call), { code: 'insufficient_credits' })
+  await t.rejects(first.sendMessage(late, call), { code: 'insufficient_credits' })
   t.match((await load(sessionStream('org-1', 'a'))).state, { status: 'unknown', running: null })
 })
 

@@ -13,20 +13,20 @@ const reserved = async (runId: string) => {
 const stream = 'account-user-1'
 
 t.test('a charge', async (t) => {
-  const asked = { ...(await reserved('run-1')), charge: 70 }
-  const events = await appendedOnce(t, (by) => settleReservation(asked, by), call)
+  const command = { ...(await reserved('run-1')), charge: 70 }
+  const events = await appendedOnce(t, (by) => settleReservation(command, by), call)
   const data = { runId: 'run-1', amount: 70 }
   t.strictSame(events, [{ type: 'CreditsSettled', data, stream }])
 })
 
-t.test('nothing is charged: what was held is given back', async (t) => {
-  const asked = { ...(await reserved('run-2')), charge: 0 }
-  const events = await appendedOnce(t, (by) => settleReservation(asked, by), call)
+t.test('a reservation without a charge is released', async (t) => {
+  const command = { ...(await reserved('run-2')), charge: 0 }
+  const events = await appendedOnce(t, (by) => settleReservation(command, by), call)
   const data = { runId: 'run-2', reason: 'orphaned' }
   t.strictSame(events, [{ type: 'ReservationReleased', data, stream }])
 })
 
 t.test('a run that holds nothing is not charged', async (t) => {
-  const asked = { userId: 'user-1', runId: 'none', charge: 70 }
-  t.strictSame(await appended(() => settleReservation(asked, call)), [])
+  const command = { userId: 'user-1', runId: 'none', charge: 70 }
+  t.strictSame(await appended(() => settleReservation(command, call)), [])
 })

@@ -69,7 +69,7 @@ t.test('each step is stored once', async (t) => {
     call,
   )
   t.match(submit, [{ type: 'ContentSubmitted', data: { predictionId: 'p-1' } }])
-  const taken = { attempt: 0, payerId, predictionId: null, reserved: 100 }
-  const held = () => reserveContentCredits({ contentId: 'c-1', ...taken }, call)
+  const reservation = { attempt: 0, payerId, predictionId: null, reserved: 100 }
+  const held = () => reserveContentCredits({ contentId: 'c-1', ...reservation }, call)
   t.strictSame(await appended(held), [], 'its credits were held when it was asked for')
 })

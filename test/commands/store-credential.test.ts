@@ -13,15 +13,15 @@ const { storeCredential, appended } = await commanding(t)
 const elsewhere = { ...call, organizationId: 'org-2' }
 
 t.test('a value is stored, another put in its place', async (t) => {
-  const asked = { userId: 'user-2', name: 'TOKEN', value: 'a secret' }
-  const store = () => appended(() => storeCredential(asked, call))
+  const command = { userId: 'user-2', name: 'TOKEN', value: 'a secret' }
+  const store = () => appended(() => storeCredential(command, call))
   const stored = await store()
   t.match(stored, [
     { type: 'CredentialStored', data: { name: 'TOKEN' }, stream: 'credentials-org-1_user-2' },
   ])
   t.notMatch(JSON.stringify(stored), /a secret/)
   t.strictSame(typesOf(await store()), ['CredentialRotated'])
-  const bad = { ...asked, name: 'token' }
+  const bad = { ...command, name: 'token' }
   const events = await appended(() =>
     t.rejects(storeCredential(bad, call), { code: 'invalid_input', facts: { field: 'name' } }),
   )
@@ -32,8 +32,9 @@ t.test('credentials are stored sealed, listed by name and opened for tools', asy
   const host = await commanded(t)
   const { storeCredential, deleteCredential, seen, vault } = host
   const hostsOf = consentedHosts(host.store.read)
-  const found = findCredential({ ...host.read, hostsOf, open: vault.open })
-  const find = async (...asked: Parameters<typeof found>) => (await found(...asked))?.value
+  const findWithHosts = findCredential({ ...host.read, hostsOf, open: vault.open })
+  const find = async (...args: Parameters<typeof findWithHosts>) =>
+    (await findWithHosts(...args))?.value
   const list = listCredentials({ credentials: host.read.credentials })
   const store = (name: string, value: string, by = call) =>
     storeCredential({ userId: 'user-1', name, value }, by)
@@ -48,8 +49,8 @@ t.test('credentials are stored sealed, listed by name and opened for tools', asy
   t.equal(await find('org-1', 'user-2', 'TOKEN'), undefined)
   const listed = await list('org-1', 'user-1')
   t.match(listed, { total: 2, credentials: [{ name: 'ANOTHER' }, { name: 'TOKEN' }] })
-  for (const one of listed.credentials)
-    t.strictSame(Object.keys(one), ['name', 'created_at', 'updated_at'])
+  for (const credential of listed.credentials)
+    t.strictSame(Object.keys(credential), ['name', 'created_at', 'updated_at'])
   const log = JSON.stringify(await gathered(host.store.history(START)))
   for (const secret of ['first', 'second', 'other', 'foreign'])
     t.notOk(log.includes(`${secret}-secret`), `${secret} is not in the log`)

@@ -20,7 +20,7 @@ const doubting = async (sessionId: string, runId: string) => {
 
 t.test('an outcome is stored with its result sealed, and the run can go on', async (t) => {
   await doubting('s-1', 'run-1')
-  const told = {
+  const command = {
     sessionId: 's-1',
     runId: 'run-1',
     toolId: 'call_1',
@@ -29,12 +29,12 @@ t.test('an outcome is stored with its result sealed, and the run can go on', asy
     result: 'Paid',
     by: 'user-1',
   }
-  const wrong = { ...told, toolId: 'call_2' }
+  const wrong = { ...command, toolId: 'call_2' }
   const none = await appended(() =>
     t.rejects(tellOutcome(wrong, call), { code: 'tool_not_in_doubt' }),
   )
   t.strictSame(none, [])
-  const events = await appendedOnce(t, (by) => tellOutcome(told, by), call)
+  const events = await appendedOnce(t, (by) => tellOutcome(command, by), call)
   t.strictSame(typesOf(events), ['ToolOutcomeTold'])
   t.match(events[0]?.data, { outcome: 'done', by: 'user-1', result: { box: String } })
   t.notMatch(JSON.stringify(events), 'Paid')
@@ -42,7 +42,7 @@ t.test('an outcome is stored with its result sealed, and the run can go on', asy
 
 t.test('of two at once one is stored', async (t) => {
   await doubting('s-2', 'run-2')
-  const told = {
+  const command = {
     sessionId: 's-2',
     runId: 'run-2',
     toolId: 'call_1',
@@ -52,8 +52,8 @@ t.test('of two at once one is stored', async (t) => {
   }
   const events = await appended(async () => {
     const both = await Promise.allSettled([
-      tellOutcome({ ...told, outcome: 'done' }, call),
-      tellOutcome({ ...told, outcome: 'not_done' }, call),
+      tellOutcome({ ...command, outcome: 'done' }, call),
+      tellOutcome({ ...command, outcome: 'not_done' }, call),
     ])
     t.match(both, [
       { status: 'fulfilled', value: { goesOn: true } },

@@ -21,11 +21,11 @@ t.test('the DataStore is in use, the files are received, and their bytes stored'
   const { by, organizationId } = await organization()
   const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
   const files = [arrived('a.txt'), arrived('b.txt')]
-  const asked = { datastoreId, files }
-  const events = await appendedOnce(t, (call) => uploadFiles(asked, call), by)
+  const command = { datastoreId, files }
+  const events = await appendedOnce(t, (call) => uploadFiles(command, call), by)
   t.strictSame(typesOf(events), ['UploadsBegun', 'UploadReceived', 'UploadReceived'])
-  const [begun, first] = events
-  t.match(begun, {
+  const [uploadsBegun, first] = events
+  t.match(uploadsBegun, {
     data: { datastoreId, uploads: [{ filename: 'a.txt' }, { filename: 'b.txt' }] },
     stream: `datastores-${organizationId}_${organizationId}`,
   })
