@@ -96,8 +96,8 @@ t.test('projections, with a server in between and without', async (t) => {
   })
   t.match(listed.out, /^NAME +POSITION +LAG +STATE\n/)
 
-  const one = await reprise(`projections rebuild members --url ${url}`, env)
-  t.match(one, { code: 0, out: '', err: /members: rebuilt\n$/ })
+  const rebuild = await reprise(`projections rebuild members --url ${url}`, env)
+  t.match(rebuild, { code: 0, out: '', err: /members: rebuilt\n$/ })
   t.match(await reprise(`projections rebuild nothing --url ${url}`, env), {
     code: 1,
     err: 'answers 404: There is no such projection',
@@ -122,10 +122,13 @@ t.test('projections, with a server in between and without', async (t) => {
 t.test('events are shown, and followed', async (t) => {
   const { server, organization, env } = await throughServer(t)
   const args = `events --organization ${organization.organizationId} --url ${server.url}`
-  const shown = await reprise(args, env)
-  t.equal(shown.code, 0)
-  t.match(shown.out, /^\d+ {2}[\d-]+T[\d:.]+Z {2}OrganizationCreated {2}organization-\S+@0 {2}\{/m)
-  t.notMatch(shown.out, '"$sealed"')
+  const listing = await reprise(args, env)
+  t.equal(listing.code, 0)
+  t.match(
+    listing.out,
+    /^\d+ {2}[\d-]+T[\d:.]+Z {2}OrganizationCreated {2}organization-\S+@0 {2}\{/m,
+  )
+  t.notMatch(listing.out, '"$sealed"')
 
   const json = await reprise(`${args} --json --type OrganizationCreated`, env)
   t.match(JSON.parse(json.out), { type: 'OrganizationCreated', revision: 0, metadata: {} })
@@ -136,14 +139,14 @@ t.test('events are shown, and followed', async (t) => {
   t.teardown(() => follower.kill('SIGKILL'))
   follower.stdout.setEncoding('utf8')
   let seen = ''
-  const shows = async (what: string) => {
+  const waitFor = async (what: string) => {
     while (!seen.includes(what)) seen += (await once(follower.stdout, 'data'))[0]
   }
-  await shows('OrganizationCreated')
+  await waitFor('OrganizationCreated')
   await server.platform.ask('PATCH', `/organizations/${organization.organizationId}`, {
     name: 'Renamed',
   })
-  await shows('OrganizationRenamed')
+  await waitFor('OrganizationRenamed')
   t.pass('what came later is shown too')
   follower.kill('SIGTERM')
   await once(follower, 'exit')

@@ -51,8 +51,8 @@ const summaryOf = (msg: string, fields: object): [string, string] => {
 }
 
 /**
- * A line of the log (pino's JSON) for people: the time of day, the message, its fields. Warnings and
- * errors have a colour. Other texts stay as they are.
+ * A line of the log (pino's JSON) for people: the time of day, the message, its fields. Warnings
+ * and errors have a colour. Other texts stay as they are.
  */
 export const readableLog = (text: string): string => {
   const { data } = line.safeParse(parsed(text))

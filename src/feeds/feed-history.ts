@@ -8,11 +8,11 @@ import type { PastState, TemporalQuery } from '../projector/temporal-query.ts'
 import { inTurns } from '../support/in-turns.ts'
 import {
   type BatchResult,
-  ended,
+  type DocumentOpener,
+  endOfFeed,
   type FeedBatch,
   type LoadedPart,
   loadPart,
-  type Shown,
   snapshotBatches,
   upsert,
 } from './item.ts'
@@ -21,9 +21,9 @@ import { touched } from './touched.ts'
 
 /** How long a snapshot is shared with others who ask for it. */
 const sharedMs = 1_000
-/** Where it is still being read, a follower is given it for so long: clients that do not read hold few. */
+/** How long a snapshot that is still being read is reused, so that slow readers hold few. */
 const readMs = 60_000
-/** How many events' changes are told together. */
+/** How many events' changes are grouped. */
 const window = 2_000
 
 /** A document as it is shown, its sealed texts opened. */
@@ -38,16 +38,16 @@ type Uses = {
   now?: () => number
 }
 
-export type AskedSnapshot = {
+export type SnapshotRequest = {
   organizationId: string
   /** The read model's name. */
   model: string
   position: Position
-  /** Changes after any position are told too, so an older snapshot will do. */
+  /** Changes after the snapshot follow, so an older one will do. */
   follows: boolean
 }
 
-export type AskedTouched = {
+export type HistoryRange = {
   organizationId: string
   model: string
   after: Position
@@ -66,13 +66,13 @@ type Snapshot = {
   position: Position
   own: Promise<readonly Owned[]>
   until: number
-  made: number
+  createdAt: number
   readers: number
   forget(): void
 }
 
-export const shownBy =
-  (model: ReadModel, opened: Opened): Shown =>
+export const openerFor =
+  (model: ReadModel, opened: Opened): DocumentOpener =>
   (document) =>
     opened(model, document)
 
@@ -91,34 +91,34 @@ export const feedHistory = (uses: Uses) => {
   const parts = partLoads<LoadedPart>()
 
   /** A snapshot shared by all who ask within a second: a thousand subscribers cost one replay. */
-  const snapshotOf = (asked: AskedSnapshot, model: ReadModel) => {
-    const { organizationId, position, follows } = asked
+  const snapshotOf = (request: SnapshotRequest, model: ReadModel) => {
+    const { organizationId, position, follows } = request
     const name = `${organizationId}/${model.name}`
     const known = shared.get(name)
     if (known && known.until > now() && (follows || known.position === position)) return known
-    if (known && follows && known.readers > 0 && now() - known.made < readMs) return known
+    if (known && follows && known.readers > 0 && now() - known.createdAt < readMs) return known
     const own = ownOf(organizationId, stateAt(organizationId, model, position))
-    const made: Snapshot = {
+    const snapshot: Snapshot = {
       position,
       own,
       until: Number.POSITIVE_INFINITY,
-      made: now(),
+      createdAt: now(),
       readers: 0,
       forget() {
-        if (shared.get(name) === made && made.readers === 0) shared.delete(name)
+        if (shared.get(name) === snapshot && snapshot.readers === 0) shared.delete(name)
       },
     }
-    shared.set(name, made)
+    shared.set(name, snapshot)
     own.then(() => {
-      made.until = now() + sharedMs
-      setTimeout(made.forget, sharedMs).unref()
-    }, made.forget)
-    return made
+      snapshot.until = now() + sharedMs
+      setTimeout(snapshot.forget, sharedMs).unref()
+    }, snapshot.forget)
+    return snapshot
   }
 
   /** A snapshot that is held for others who come while it is read. */
-  const enter = (asked: AskedSnapshot, model: ReadModel) => {
-    const shared = snapshotOf(asked, model)
+  const enter = (request: SnapshotRequest, model: ReadModel) => {
+    const shared = snapshotOf(request, model)
     shared.readers++
     const leave = () => {
       shared.readers--
@@ -129,16 +129,16 @@ export const feedHistory = (uses: Uses) => {
 
   return {
     /** @throws read_model_not_found, state_too_large */
-    snapshot(asked: AskedSnapshot): AsyncIterableIterator<FeedBatch, undefined> {
-      const { organizationId } = asked
+    snapshot(request: SnapshotRequest): AsyncIterableIterator<FeedBatch, undefined> {
+      const { organizationId } = request
       let leave = (): void => undefined
-      const begin = async (): Promise<BatchResult> => {
-        const model = findReadModel(asked.model)
-        const shared = enter(asked, model)
+      const start = async (): Promise<BatchResult> => {
+        const model = findReadModel(request.model)
+        const shared = enter(request, model)
         leave = shared.leave
         const { position } = shared
-        const shown = shownBy(model, opened)
-        const make = async ([id, document]: Owned) => upsert(id, await shown(document), position)
+        const open = openerFor(model, opened)
+        const make = async ([id, document]: Owned) => upsert(id, await open(document), position)
         const load = (n: number, count: number, some: readonly Owned[]) =>
           parts(organizationId, `${model.name} ${position} ${n} ${count}`, () =>
             loadPart(some, count, async () => make),
@@ -146,18 +146,18 @@ export const feedHistory = (uses: Uses) => {
         step = snapshotBatches(await shared.own, position, load)
         return step()
       }
-      let step = begin
+      let step = start
       const end = async (): Promise<IteratorReturnResult<undefined>> => {
         step = end
         leave()
         leave = () => undefined
-        return ended
+        return endOfFeed
       }
       return {
         async next() {
           try {
-            const told = await step()
-            return told.done ? end() : told
+            const result = await step()
+            return result.done ? end() : result
           } catch (error) {
             await end()
             throw error
@@ -171,7 +171,7 @@ export const feedHistory = (uses: Uses) => {
     },
 
     /** In windows, the last of which ends at `upTo`. */
-    async *touched({ organizationId, model, after, upTo }: AskedTouched): AsyncGenerator<Touched> {
+    async *touched({ organizationId, model, after, upTo }: HistoryRange): AsyncGenerator<Touched> {
       const changed = touched(findReadModel(model), read)
       let ids = new Map<string, Position>()
       let looked = 0
@@ -192,6 +192,6 @@ export const feedHistory = (uses: Uses) => {
 }
 
 export type FeedHistory = {
-  snapshot(asked: AskedSnapshot): AsyncIterable<FeedBatch>
-  touched(asked: AskedTouched): AsyncIterable<Touched>
+  snapshot(request: SnapshotRequest): AsyncIterable<FeedBatch>
+  touched(request: HistoryRange): AsyncIterable<Touched>
 }

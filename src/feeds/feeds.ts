@@ -3,11 +3,11 @@ import type { ReadModel } from '../../projections/projection.ts'
 import { latest, type Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
 import type { Ending } from '../support/ending.ts'
-import { type FeedHistory, type Opened, shownBy } from './feed-history.ts'
+import { type FeedHistory, type Opened, openerFor } from './feed-history.ts'
 import {
   type BatchResult,
   changedBatches,
-  ended,
+  endOfFeed,
   type FeedBatch,
   type LoadedPart,
   lengthOf,
@@ -100,37 +100,37 @@ export const feeds = (uses: Uses) => {
     after: Position,
     upTo: Position,
   ): AsyncGenerator<FeedBatch> {
-    const shown = shownBy(model, opened)
-    const loading = { load: views.load, view: model.name, organizationId, shown, parts, share }
-    const asked = { organizationId, model: model.name, after, upTo }
-    for await (const { ids, position } of history.touched(asked))
+    const open = openerFor(model, opened)
+    const loading = { load: views.load, view: model.name, organizationId, open, parts, share }
+    const range = { organizationId, model: model.name, after, upTo }
+    for await (const { ids, position } of history.touched(range))
       yield* changedBatches(loading, ids, position)
   }
 
   /** The feed up to the present position, where it can be resumed. */
-  async function* upToNow(asked: FeedRequest, follows = false): AsyncGenerator<FeedBatch> {
-    const { organizationId, model, after } = asked
+  async function* upToNow(request: FeedRequest, follows = false): AsyncGenerator<FeedBatch> {
+    const { organizationId, model, after } = request
     await waitForPosition(await head(), patienceMs, [model.name])
     const upTo = at(model.name)
     if (after !== undefined) {
       yield* changes(organizationId, model, after, latest(after, upTo))
-    } else if (asked.snapshot)
+    } else if (request.snapshot)
       yield* history.snapshot({ organizationId, model: model.name, position: upTo, follows })
     else yield { items: [], reached: upTo }
   }
 
   /**
-   * As `upToNow`, then the changes until this consumer has joined those who are told of new ones.
+   * As `upToNow`, then the changes until this consumer has joined the live subscribers.
    */
   async function* untilJoined(
-    asked: FeedRequest,
+    request: FeedRequest,
     join: () => Promise<Joined>,
   ): AsyncGenerator<FeedBatch> {
-    const { organizationId, model } = asked
+    const { organizationId, model } = request
     let position = START
-    for await (const told of upToNow(asked, true)) {
-      position = told.reached ?? position
-      if (told.items.length > 0 || told.reached !== undefined) yield told
+    for await (const batch of upToNow(request, true)) {
+      position = batch.reached ?? position
+      if (batch.items.length > 0 || batch.reached !== undefined) yield batch
     }
     // Changes written meanwhile are read from the log: nothing is buffered for this consumer yet.
     const now = latest(position, at(model.name))
@@ -143,17 +143,17 @@ export const feeds = (uses: Uses) => {
    * As `upToNow`, then changes as they happen. Ends when the consumer is too slow (`cut`) or at
    * `close`.
    */
-  const follow = (asked: FeedRequest, signal: Ending, cut: () => void): Following => {
-    const { organizationId, model } = asked
+  const follow = (request: FeedRequest, signal: Ending, cut: () => void): Following => {
+    const { organizationId, model } = request
     let joined: Joined
     let write: WriteBatch | undefined
     const join = async () => {
-      const projected = { projection: model, shown: shownBy(model, opened) }
+      const projected = { projection: model, open: openerFor(model, opened) }
       joined = await following.join(organizationId, projected, cut)
       return joined
     }
     const leave = () => joined?.leave()
-    const earlier = counted(untilJoined(asked, join), () => {
+    const earlier = counted(untilJoined(request, join), () => {
       leave()
       cut()
     })
@@ -162,21 +162,21 @@ export const feeds = (uses: Uses) => {
     const end = async () => {
       await earlier.return(undefined)
       leave()
-      return ended
+      return endOfFeed
     }
     const failed = (error: unknown): never => {
       leave()
       throw error
     }
-    const begin = async () => {
-      const told = signal.aborted ? ended : await earlier.next().catch(failed)
-      if (!told.done) return told
+    const start = async () => {
+      const result = signal.aborted ? endOfFeed : await earlier.next().catch(failed)
+      if (!result.done) return result
       if (!joined || signal.aborted) return end()
       next = joined.next
       if (write) joined.pushes(write)
       return next()
     }
-    let next: Following['next'] = begin
+    let next: Following['next'] = start
 
     return {
       next: () => next(),
@@ -196,17 +196,17 @@ export const feeds = (uses: Uses) => {
     async list() {
       const last = await head()
       await waitForPosition(last, patienceMs, [...readModels.keys()])
-      return [...readModels].map(([read_model, { shown }]) => {
+      return [...readModels].map(([read_model, model]) => {
         const position = at(read_model)
         const { amount: lag, unit: lag_unit } = store.distance(position, last)
-        return { read_model, schema: shown.schema, position, lag, lag_unit }
+        return { read_model, schema: model.shown.schema, position, lag, lag_unit }
       })
     },
     end,
     /**
      * The feed up to the present position. A consumer that is too slow is disconnected by `cut`.
      */
-    upToNow: (asked: FeedRequest, cut: () => void) => counted(upToNow(asked), cut),
+    upToNow: (request: FeedRequest, cut: () => void) => counted(upToNow(request), cut),
     /**
      * To be waited for before following: of many who come at once, a few begin in a turn of the
      * loop.

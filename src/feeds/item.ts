@@ -11,7 +11,7 @@ export type Item = { position: Position; text: string }
 /** Gives equal items of several feeds the same array (`shared-items.ts`). */
 export type ShareItems = (items: readonly Item[]) => readonly Item[]
 
-export type Shown = (document: Document) => Promise<Document>
+export type DocumentOpener = (document: Document) => Promise<Document>
 
 export const upsert = (id: string, document: Document, position: Position): Item => ({
   position,
@@ -23,26 +23,27 @@ const removed = (id: string, position: Position): Item => ({
   text: JSON.stringify({ op: 'delete', id, position }),
 })
 
-/** What is told at once, and so what a consumer that does not read holds. */
+/** The bounds of a batch, and so of what a consumer that does not read holds. */
 const most = { bytes: 65_536, items: 200 }
 /** How many documents are loaded first, while their size is not known. */
 const firstLoad = 2
 
-type Made = Item | undefined
+/** Undefined for another organization's document. */
+type OwnItem = Item | undefined
 
-const weighed = async (made: Promise<Made>) => {
-  const value = await made
+const weighed = async (item: Promise<OwnItem>) => {
+  const value = await item
   return { value, bytes: value?.text.length ?? 0 }
 }
 
-const isMade = (made: Made): made is Item => made !== undefined
+const isItem = (item: OwnItem): item is Item => item !== undefined
 
 /** Characters of their text. */
 export const lengthOf = (items: readonly Item[]): number =>
   items.reduce((sum, { text }) => sum + text.length, 0)
 
-/** A part of all items; it covers `taken` of them. `count`: how many to load first for the next. */
-export type LoadedPart = { items: readonly Item[]; taken: number; count: number }
+/** A part of all items, and how many it covers. `count`: how many to load first for the next. */
+export type LoadedPart = { items: readonly Item[]; length: number; count: number }
 
 /**
  * The first part of all items. Only so many are loaded as fit into it: how many follows from those
@@ -51,25 +52,25 @@ export type LoadedPart = { items: readonly Item[]; taken: number; count: number 
 export const loadPart = async <One>(
   all: readonly One[],
   firstCount: number,
-  load: (some: readonly One[]) => Promise<(one: One) => Promise<Made>>,
+  load: (some: readonly One[]) => Promise<(entry: One) => Promise<OwnItem>>,
 ): Promise<LoadedPart> => {
   const items: Item[] = []
-  let taken = 0
+  let length = 0
   let count = firstCount
   let left = most.bytes
-  while (taken < all.length && left > 0) {
-    const some = all.slice(taken, taken + count)
+  while (length < all.length && left > 0) {
+    const some = all.slice(length, length + count)
     const make = await load(some)
-    const made = await firstPart(some, (one) => weighed(make(one)), left)
-    taken += made.length
-    const own = made.filter(isMade)
+    const loaded = await firstPart(some, (entry) => weighed(make(entry)), left)
+    length += loaded.length
+    const own = loaded.filter(isItem)
     items.push(...own)
     left -= lengthOf(own)
-    if (made.length < some.length) count = made.length
+    if (loaded.length < some.length) count = loaded.length
     else if (left > 0) count = Math.min(2 * count, most.items)
   }
   if (left <= 0) await yieldToEventLoop()
-  return { items, taken, count }
+  return { items, length, count }
 }
 
 /**
@@ -80,13 +81,13 @@ export type FeedBatch = { items: readonly Item[]; partial?: true; reached?: Posi
 
 /** The next batch, or that there is none. */
 export type BatchResult = IteratorResult<FeedBatch, undefined>
-export const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
+export const endOfFeed: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 type Loading = {
   load: Views['load']
   view: string
   organizationId: string
-  shown: Shown
+  open: DocumentOpener
   parts?: PartLoads<LoadedPart>
   /** For items that other feeds may hold too. */
   share?: ShareItems
@@ -100,7 +101,7 @@ const unshared: ShareItems = (items) => items
 
 /** Changed documents as items, in parts: one is loaded when it is asked for. */
 async function* changedParts(
-  { load, view, organizationId, shown, parts = alone, share = unshared }: Loading,
+  { load, view, organizationId, open, parts = alone, share = unshared }: Loading,
   ids: ReadonlyMap<string, Position>,
 ): AsyncGenerator<Part> {
   type Change = readonly [id: string, position: Position]
@@ -110,11 +111,11 @@ async function* changedParts(
       view,
       some.map(([id]) => id),
     )
-    return async ([id, position]: Change): Promise<Made> => {
+    return async ([id, position]: Change): Promise<OwnItem> => {
       const document = documents.get(id)
       if (!document) return removed(id, position)
       if (document.organization_id !== organizationId) return undefined
-      return upsert(id, await shown(document), position)
+      return upsert(id, await open(document), position)
     }
   }
 
@@ -130,7 +131,7 @@ async function* changedParts(
       return { ...part, items: share(part.items) }
     }
     const part = await parts(organizationId, name, load)
-    n += part.taken
+    n += part.length
     count = part.count
     yield { items: part.items, next: ids.get(names[n] ?? '') }
   }
@@ -147,7 +148,7 @@ export async function* changedBatches(
 ): AsyncGenerator<FeedBatch> {
   let held: readonly Item[] = []
   for await (const { items, next } of changedParts(loading, ids)) {
-    // Feeds at the same place are told the same items: what need not be copied is not.
+    // Feeds at the same position share the array: it is copied only where items were held back.
     const all = held.length > 0 ? [...held, ...items] : items
     if (next === undefined) return yield { items: all, reached }
     const shared = all.findIndex(({ position }) => position === next)
@@ -170,16 +171,16 @@ export const snapshotBatches = <One>(
   let count = firstLoad
   let over = false
   return async () => {
-    if (over) return ended
+    if (over) return endOfFeed
     const part = await load(n, count, all.slice(n, n + most.items))
-    n += part.taken
+    n += part.length
     count = part.count
     over = n >= all.length
     return { value: { items: part.items, ...(over ? { reached } : { partial: true }) } }
   }
 }
 
-/** The bytes of items that many are told of: encoded once. */
+/** Encodes an array of items once for all of its consumers. */
 const encoder = (encode: (items: readonly Item[]) => string) => {
   const known = new WeakMap<readonly Item[], Buffer>()
   return (items: readonly Item[]): Buffer => {

@@ -5,7 +5,7 @@ import { type EventStore, type RecordedEvent, START } from '../ports/event-store
 import { type Log, silent } from '../ports/log.ts'
 import type { Views } from '../ports/views.ts'
 import type { BufferBudget } from '../support/buffer-budget.ts'
-import { changedBatches, lengthOf, type Shown } from './item.ts'
+import { changedBatches, type DocumentOpener, lengthOf } from './item.ts'
 import { inSlices } from './slices.ts'
 import { type Subscriber, subscriber, type WaitingItems } from './subscriber.ts'
 import { touched } from './touched.ts'
@@ -33,7 +33,7 @@ export type LiveUses = {
 type Hub = {
   organizationId: string
   view: string
-  shown: Shown
+  open: DocumentOpener
   changed: ReturnType<typeof touched>
   subscribers: Set<Subscriber>
   /** Items that its subscribers have not consumed. */
@@ -46,13 +46,13 @@ export const live = ({ store, views, at, waitForPosition, buffers, log = silent 
   let reading: AbortController | undefined
   const ownTurn = inSlices()
   /** Changes up to this position have been sent, or are being sent. */
-  let told = START
+  let sentPosition = START
 
   const count = () => [...hubs.values()].reduce((sum, { subscribers }) => sum + subscribers.size, 0)
 
-  const leave = (hub: Hub, one: Subscriber) => {
-    one.end()
-    if (!hub.subscribers.delete(one) || hub.subscribers.size > 0) return
+  const leave = (hub: Hub, member: Subscriber) => {
+    member.end()
+    if (!hub.subscribers.delete(member) || hub.subscribers.size > 0) return
     hubs.delete(`${hub.organizationId}/${hub.view}`)
     if (hubs.size > 0) return
     reading?.abort()
@@ -60,40 +60,44 @@ export const live = ({ store, views, at, waitForPosition, buffers, log = silent 
   }
 
   const letGo = (hub: Hub) => {
-    for (const one of hub.subscribers) leave(hub, one)
+    for (const member of hub.subscribers) leave(hub, member)
   }
 
-  const opened = (organizationId: string, projection: EventProjection, shown: Shown): Hub => {
+  const createHub = (
+    organizationId: string,
+    projection: EventProjection,
+    open: DocumentOpener,
+  ): Hub => {
     const subscribers = new Set<Subscriber>()
-    const lagging = () => [...subscribers].filter((one) => one.lags())
+    const lagging = () => [...subscribers].filter((member) => member.lags())
     const drop = () => {
-      for (const one of lagging()) one.disconnect()
+      for (const member of lagging()) member.disconnect()
     }
     return {
       organizationId,
       view: projection.name,
-      shown,
+      open,
       changed: touched(projection, store.read),
       subscribers,
       waiting: waitingItems(buffers.holder({ drop })),
     }
   }
 
-  const tell = async (hub: Hub, events: readonly RecordedEvent[], position: Position) => {
-    const { organizationId, view, shown, changed, subscribers } = hub
+  const notify = async (hub: Hub, events: readonly RecordedEvent[], position: Position) => {
+    const { organizationId, view, open, changed, subscribers } = hub
     const own = events.filter((event) => ownerOf(event) === organizationId)
     try {
       const ids = await changed(own)
       if (ids.size === 0) return
       await waitForPosition(position, patienceMs, [view])
       if (at(view) < position) return letGo(hub)
-      const loading = { load: views.load, view, organizationId, shown }
+      const loading = { load: views.load, view, organizationId, open }
       for await (const { items } of changedBatches(loading, ids, position)) {
         const characters = lengthOf(items)
-        for (const one of subscribers) {
+        for (const member of subscribers) {
           const turn = ownTurn()
           if (turn) await turn
-          one.push(items, characters)
+          member.push(items, characters)
         }
       }
     } catch (err) {
@@ -106,9 +110,9 @@ export const live = ({ store, views, at, waitForPosition, buffers, log = silent 
     try {
       for await (const { events, position } of store.feed(after, signal)) {
         if (signal.aborted) return
-        told = position
+        sentPosition = position
         const next = performance.now() + gatherMs(count())
-        await Promise.all([...hubs.values()].map((hub) => tell(hub, events, position)))
+        await Promise.all([...hubs.values()].map((hub) => notify(hub, events, position)))
         const left = Math.max(leastGatherMs, next - performance.now())
         await pause(left, undefined, { signal }).catch(() => undefined)
       }
@@ -127,28 +131,28 @@ export const live = ({ store, views, at, waitForPosition, buffers, log = silent 
      */
     async join(
       organizationId: string,
-      { projection, shown }: { projection: EventProjection; shown: Shown },
+      { projection, open }: { projection: EventProjection; open: DocumentOpener },
       cut: () => void,
     ) {
       const view = projection.name
-      if (reading) await waitForPosition(told, patienceMs, [view])
+      if (reading) await waitForPosition(sentPosition, patienceMs, [view])
       const from = at(view)
       if (!reading) {
         reading = new AbortController()
-        told = from
+        sentPosition = from
         void read(from, reading.signal)
       }
-      if (from < told) return undefined
+      if (from < sentPosition) return undefined
       const name = `${organizationId}/${view}`
-      const hub = hubs.get(name) ?? opened(organizationId, projection, shown)
+      const hub = hubs.get(name) ?? createHub(organizationId, projection, open)
       hubs.set(name, hub)
-      const gone = () => {
-        leave(hub, one)
+      const disconnect = () => {
+        leave(hub, member)
         cut()
       }
-      const one: Subscriber = subscriber(from, gone, undefined, hub.waiting)
-      hub.subscribers.add(one)
-      return { from, next: one.next, pushes: one.pushes, leave: () => leave(hub, one) }
+      const member: Subscriber = subscriber(from, disconnect, undefined, hub.waiting)
+      hub.subscribers.add(member)
+      return { from, next: member.next, pushes: member.pushes, leave: () => leave(hub, member) }
     },
 
     /** Disconnects all subscribers. */

@@ -16,7 +16,7 @@ const areEqual = (some: readonly Item[], others: readonly Item[]): boolean =>
 
 /**
  * Gives equal items of several feeds the same array, so that they are in memory once. They are
- * compared by content: what one feed may not show is never taken from another.
+ * compared by content: a feed never gets an item that it may not show.
  */
 export const sharedItems = (): ShareItems => {
   const known = new Map<string, WeakRef<readonly Item[]>>()

@@ -13,9 +13,9 @@ type Options = {
 }
 
 /**
- * To be called, and its promise waited for, before each subscriber is written to. Writing to many is
- * spread over time, so that a request in between waits for a few of them and not for all. Callers go
- * on in the order in which they called, however many there are.
+ * Awaited before each write to a subscriber. Spreads writes to many subscribers over time, so that
+ * a request in between waits for a few of them, not for all. Callers continue in the order of their
+ * calls.
  */
 export const inSlices = (options: Options = {}) => {
   const { turn = setImmediate, now = () => performance.now() } = options

@@ -1,5 +1,5 @@
 import type { Position } from '../domain/event.ts'
-import { type BatchResult, ended, type FeedBatch, type Item } from './item.ts'
+import { type BatchResult, endOfFeed, type FeedBatch, type Item } from './item.ts'
 
 /** Writes a batch; false where the last has not been taken yet, and nothing was written. */
 export type WriteBatch = (batch: FeedBatch) => boolean
@@ -15,9 +15,9 @@ export type WaitingItems = {
 const uncounted: WaitingItems = { add: () => undefined, remove: () => undefined }
 
 /**
- * A subscriber of a feed: pushed items wait here, up to a bound, until they are pulled. It is not a
- * generator: a thousand are told of each change, and a generator's step allocates more than the rest. Nor is
- * a promise made for what can be written at once: a thousand of them would live until the next change.
+ * A subscriber of a feed: pushed items wait here, up to a bound, until they are pulled. Each change
+ * goes to a thousand subscribers: a generator's step would allocate more than the rest, and a
+ * promise for each write would live until the next change.
  */
 export const subscriber = (
   from: Position,
@@ -28,7 +28,7 @@ export const subscriber = (
   let waiting: (readonly Item[])[] = []
   let size = 0
   let over = false
-  let take: ((told: BatchResult) => void) | undefined
+  let take: ((result: BatchResult) => void) | undefined
   let write: WriteBatch | undefined
 
   const clear = () => {
@@ -37,20 +37,20 @@ export const subscriber = (
     size = 0
   }
   const next = (): BatchResult | undefined => {
-    if (over) return ended
+    if (over) return endOfFeed
     const [first] = waiting
     if (!first) return undefined
     const items = waiting.length > 1 ? waiting.flat() : first
     clear()
     return { value: { items } }
   }
-  const give = (told: BatchResult) => {
-    take?.(told)
+  const give = (result: BatchResult) => {
+    take?.(result)
     take = undefined
   }
   const wake = () => {
-    const told = take && next()
-    if (told) give(told)
+    const result = take && next()
+    if (result) give(result)
   }
   const end = () => {
     over = true
@@ -88,7 +88,7 @@ export const subscriber = (
       counted.add(later, characters)
     },
 
-    /** While `next` is waited for, what is pushed is written, and `next` is waited for on. */
+    /** While a `next` is pending, pushed items are written directly, and it stays pending. */
     pushes(to: WriteBatch): void {
       write = to
     },

@@ -42,8 +42,8 @@ export const touched = (projection: EventProjection, read: EventStore['read']) =
       const own = look(event)
       if (event.type in clears || own.ofStream)
         for await (const before of read(event.stream))
-          for (const one of before)
-            if (one.position < event.position) touch(look(one).ids, event.position)
+          for (const earlier of before)
+            if (earlier.position < event.position) touch(look(earlier).ids, event.position)
       touch(own.ids, event.position)
     }
     return ids

@@ -20,8 +20,8 @@ t.test('backs up, lists erasures and restores, with progress', async (t) => {
   log.append('session-org-1_s', [message(key, blobName(1), blobName(2))])
   await log.blob(blobName(1), Buffer.from('one'))
 
-  const made = await reprise(`backup --out ${file}`, env)
-  t.strictSame(made, {
+  const backup = await reprise(`backup --out ${file}`, env)
+  t.strictSame(backup, {
     code: 0,
     out: `position 0\nmissing ${blobName(2)} of session-org-1_s, position 0\n`,
     err: [
@@ -36,14 +36,14 @@ t.test('backs up, lists erasures and restores, with progress', async (t) => {
 
   log.key(key, null)
   log.append('session-org-1_s', [sessionErased])
-  const shown = await reprise('erasures --after 0', env)
-  t.match(shown, {
+  const listing = await reprise('erasures --after 0', env)
+  t.match(listing, {
     code: 0,
     out: /^{"reprise_erasures":1,.*}\n{"position":1,"key":"session:org-1\/s"}\n/,
   })
-  const written = await reprise(`erasures --after 0 --out ${list}`, env)
-  t.match(written, { code: 0, out: '' })
-  t.equal(readFileSync(list ?? '', 'utf8'), shown.out)
+  const output = await reprise(`erasures --after 0 --out ${list}`, env)
+  t.match(output, { code: 0, out: '' })
+  t.equal(readFileSync(list ?? '', 'utf8'), listing.out)
 
   const into = { DATA_DIR: restored ?? '', MASTER_KEY: Buffer.alloc(32).toString('base64') }
   const done = await reprise(`restore --from ${file} --erasures ${list}`, into)
@@ -91,12 +91,12 @@ t.test('a data file that was cut ends a command with one line, and nothing is le
   truncateSync(log.file, 16_384)
   const env = { DATA_DIR: log.dataDir }
   const file = join(log.target, 'file')
-  const ended = {
+  const failure = {
     code: 1,
     out: '',
     err: /^reprise: the log in .*data is damaged: lmdb ended with SIG[A-Z]+. The next start/,
   }
-  t.match(await reprise(`backup --out ${file}`, env), ended)
-  t.match(await reprise(`erasures --after 0 --out ${file}`, env), ended)
+  t.match(await reprise(`backup --out ${file}`, env), failure)
+  t.match(await reprise(`erasures --after 0 --out ${file}`, env), failure)
   t.strictSame(readdirSync(log.target), [])
 })

@@ -40,14 +40,14 @@ t.test('feed tail tells every document, whatever is in it, however it arrives', 
         answer = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
           bytes.subarray(n * size, (n + 1) * size),
         )
-        const told: string[] = []
-        const asked = { url, key: 'k', organization: 'o', readModel: 'agents', snapshot: true }
-        for await (const line of feedLines({ ...asked, say: () => undefined })) {
-          told.push(line)
-          if (told.length === items.length) break
+        const lines: string[] = []
+        const options = { url, key: 'k', organization: 'o', readModel: 'agents', snapshot: true }
+        for await (const line of feedLines({ ...options, say: () => undefined })) {
+          lines.push(line)
+          if (lines.length === items.length) break
         }
         t.strictSame(
-          told,
+          lines,
           items.map(({ text }) => text),
         )
       },
@@ -59,11 +59,11 @@ t.test('feed tail tells every document, whatever is in it, however it arrives', 
 t.test(
   'a lost feed resumes after the last position, also of a frame without a document',
   async (t) => {
-    const asked: (string | undefined)[] = []
+    const lastEventIds: (string | undefined)[] = []
     const server = createServer((request, reply) => {
-      asked.push(request.headers['last-event-id']?.toString())
+      lastEventIds.push(request.headers['last-event-id']?.toString())
       reply.writeHead(200, { 'content-type': 'text/event-stream' })
-      reply.end(asked.length === 1 ? 'id: 41\n\n' : 'id: 42\ndata: {}\n\n')
+      reply.end(lastEventIds.length === 1 ? 'id: 41\n\n' : 'id: 42\ndata: {}\n\n')
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     t.teardown(() => server.close())
@@ -73,6 +73,6 @@ t.test(
       t.equal(line, '{}')
       break
     }
-    t.strictSame(asked, [undefined, '41'])
+    t.strictSame(lastEventIds, [undefined, '41'])
   },
 )

@@ -215,7 +215,7 @@ t.test('a request too large to store is refused instead of queued', async (t) =>
     t.match(body, { error: { code: 'rate_limit_exceeded', window: 'concurrent' } })
     return
   }
-  // A slow server answers before it refuses (`begunSoon`): the response then fails.
+  // A slow server answers before it refuses (`waitForStart`): the response then fails.
   await eventually(async () => (await read(key, body.id)).status !== 'queued')
   t.match(await read(key, body.id), { status: 'failed', error: { code: 'rate_limit_exceeded' } })
 })

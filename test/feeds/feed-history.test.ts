@@ -1,9 +1,9 @@
 import t from 'tap'
-import { type AskedSnapshot, feedHistory } from '../../src/feeds/feed-history.ts'
+import { feedHistory, type SnapshotRequest } from '../../src/feeds/feed-history.ts'
 import { at } from '../support/positions.ts'
 
 const organizationId = 'org-1'
-const asked: AskedSnapshot = { organizationId, model: 'agents', position: at(9), follows: true }
+const request: SnapshotRequest = { organizationId, model: 'agents', position: at(9), follows: true }
 const count = 20
 
 async function* nothing(): AsyncGenerator<never> {
@@ -34,24 +34,28 @@ const largeSnapshots = (characters = 100_000) => {
     },
     now: () => 0,
   })
-  const follow = () => history.snapshot(asked)[Symbol.asyncIterator]()
+  const follow = () => history.snapshot(request)[Symbol.asyncIterator]()
   return { follow, counts }
 }
 
 t.test('a hundred feeds of one snapshot open each document once or twice', async (t) => {
   const { follow, counts } = largeSnapshots()
   const feeds = Array.from({ length: 100 }, follow)
-  const ends: unknown[] = []
+  const positions: unknown[] = []
   for (let n = 0; n < count; n++) {
-    const told = await Promise.all(feeds.map((one) => one.next()))
+    const results = await Promise.all(feeds.map((feed) => feed.next()))
     if (n === 0) t.ok(counts.opened <= 4, `${counts.opened} opened for the first part`)
-    ends.push(told[0]?.value?.reached)
+    positions.push(results[0]?.value?.reached)
   }
-  t.strictSame(ends, [...Array(count - 1).fill(undefined), at(9)], 'the last part has its position')
+  t.strictSame(
+    positions,
+    [...Array(count - 1).fill(undefined), at(9)],
+    'the last part has its position',
+  )
   t.ok(counts.opened <= 2 * (count + 1), `${counts.opened} opened`)
   t.ok(counts.mostOpening <= 2, `${counts.mostOpening} at a time`)
   t.equal(counts.states, 1)
-  for (const one of feeds) t.match(await one.next(), { done: true })
+  for (const feed of feeds) t.match(await feed.next(), { done: true })
 })
 
 t.test(
@@ -72,7 +76,7 @@ t.test('small documents of a snapshot come together, an empty one as its positio
   const { follow } = largeSnapshots(10)
   const feed = follow()
   const lengths: number[] = []
-  for (let told = await feed.next(); !told.done; told = await feed.next())
-    lengths.push(told.value.items.length)
+  for (let result = await feed.next(); !result.done; result = await feed.next())
+    lengths.push(result.value.items.length)
   t.strictSame(lengths, [count])
 })

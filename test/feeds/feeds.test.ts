@@ -22,15 +22,19 @@ const item = (position: number) => ({ position: at(position), text: `${position}
 
 t.test('a consumer that does not read is cut off, and holds nothing', async (t) => {
   let cut = 0
-  const one = subscriber(at(5), () => cut++, 100)
-  one.push([item(5), item(6)], 60)
-  t.strictSame((await one.next()).value, { items: [item(6)] }, 'only what is behind its beginning')
-  one.push([item(7)], 60)
+  const follower = subscriber(at(5), () => cut++, 100)
+  follower.push([item(5), item(6)], 60)
+  t.strictSame(
+    (await follower.next()).value,
+    { items: [item(6)] },
+    'only what is behind its beginning',
+  )
+  follower.push([item(7)], 60)
   t.equal(cut, 0)
-  one.push([item(8)], 60)
+  follower.push([item(8)], 60)
   t.equal(cut, 1)
-  one.push([item(9)], 60)
-  t.match(await one.next(), { done: true })
+  follower.push([item(9)], 60)
+  t.match(await follower.next(), { done: true })
   t.equal(cut, 1)
 })
 
@@ -58,9 +62,9 @@ const renaming = async (t: Test) => {
     history: feedHistory({
       read: store.read,
       readHistory: history,
-      stateAt: (...asked) => {
+      stateAt: (...args) => {
         replays++
-        return states(...asked)
+        return states(...args)
       },
       opened,
     }),
@@ -95,11 +99,11 @@ const namesIn = ({ items }: FeedBatch): string[] =>
 t.test('a thousand follow one feed, and see the same', async (t) => {
   const { model, follow, rename, replays, close } = await renaming(t)
   const followed = async () => {
-    const asked = { organizationId: 'org-1', model, after: undefined, snapshot: true }
+    const request = { organizationId: 'org-1', model, after: undefined, snapshot: true }
     const names: string[] = []
-    const gone = new AbortController()
-    for await (const told of follow(asked, gone.signal, () => t.fail('cut'))) {
-      names.push(...namesIn(told))
+    const controller = new AbortController()
+    for await (const batch of follow(request, controller.signal, () => t.fail('cut'))) {
+      names.push(...namesIn(batch))
       if (names.at(-1) === 'Last') return names
     }
     return names
@@ -115,10 +119,10 @@ t.test('a thousand follow one feed, and see the same', async (t) => {
 
 t.test('feeds that begin one after another hold the same items of a change', async (t) => {
   const { model, follow, close } = await renaming(t)
-  const asked = { organizationId: 'org-1', model, after: START, snapshot: true }
+  const request = { organizationId: 'org-1', model, after: START, snapshot: true }
   const firstItems = async () => {
-    const gone = new AbortController()
-    for await (const { items } of follow(asked, gone.signal, () => t.fail('cut')))
+    const controller = new AbortController()
+    for await (const { items } of follow(request, controller.signal, () => t.fail('cut')))
       if (items.length > 0) return items
     return undefined
   }
@@ -138,21 +142,21 @@ t.test('a thousand join, and are told, a few at a time', async (t) => {
     next = setImmediate(look)
   })
   t.teardown(() => clearImmediate(next))
-  const asked = { organizationId: 'org-1', model, after: undefined, snapshot: false }
-  let begun = 0
+  const request = { organizationId: 'org-1', model, after: undefined, snapshot: false }
+  let startCount = 0
   const followed = async () => {
-    const gone = new AbortController()
+    const controller = new AbortController()
     let writes = 0
     await admit()
-    for await (const told of follow(asked, gone.signal, () => t.fail('cut'))) {
+    for await (const batch of follow(request, controller.signal, () => t.fail('cut'))) {
       inTurn++
-      if (writes++ === 0) begun++
-      if (namesIn(told).includes('Last')) break
+      if (writes++ === 0) startCount++
+      if (namesIn(batch).includes('Last')) break
     }
     return writes
   }
   const all = Promise.all(Array.from({ length: 1_000 }, followed))
-  await eventually(async () => begun === 1_000)
+  await eventually(async () => startCount === 1_000)
   await rename('Last')
   t.ok(
     (await all).every((writes) => writes === 2),
@@ -164,47 +168,49 @@ t.test('a thousand join, and are told, a few at a time', async (t) => {
 
 t.test('changes are written while the next is waited for', async (t) => {
   const { model, follow, rename, close } = await renaming(t)
-  const asked = { organizationId: 'org-1', model, after: undefined, snapshot: true }
-  const early = follow(asked, new AbortController().signal, () => t.fail('cut'))
-  const late = follow(asked, new AbortController().signal, () => t.fail('cut'))
-  const written: string[] = []
+  const request = { organizationId: 'org-1', model, after: undefined, snapshot: true }
+  const early = follow(request, new AbortController().signal, () => t.fail('cut'))
+  const late = follow(request, new AbortController().signal, () => t.fail('cut'))
+  const names: string[] = []
   const write = (batch: FeedBatch) => {
-    written.push(...namesIn(batch))
+    names.push(...namesIn(batch))
     return true
   }
   early.pushes(write)
-  for (const one of [early, late])
-    t.strictSame(namesIn((await one.next()).value ?? { items: [] }), ['First'])
-  const ends = [early.next(), late.next()]
+  for (const feed of [early, late])
+    t.strictSame(namesIn((await feed.next()).value ?? { items: [] }), ['First'])
+  const pending = [early.next(), late.next()]
   await rename('Second')
-  t.strictSame(namesIn((await ends[1])?.value ?? { items: [] }), ['Second'])
-  ends[1] = late.next()
+  t.strictSame(namesIn((await pending[1])?.value ?? { items: [] }), ['Second'])
+  pending[1] = late.next()
   late.pushes(write)
   await rename('Third')
-  await eventually(async () => written.length === 3)
-  t.strictSame(written, ['Second', 'Third', 'Third'])
+  await eventually(async () => names.length === 3)
+  t.strictSame(names, ['Second', 'Third', 'Third'])
   await close()
-  for (const one of ends) t.match(await one, { done: true }, 'it was waited for all the time')
+  for (const result of pending)
+    t.match(await result, { done: true }, 'it was waited for all the time')
 })
 
 t.test('a follower that loses its right, or leaves, is told nothing more', async (t) => {
   const { model, follow, rename, close } = await renaming(t)
-  const asked = { organizationId: 'org-1', model, after: undefined, snapshot: true }
+  const request = { organizationId: 'org-1', model, after: undefined, snapshot: true }
   const lost = new AbortController()
   const [losing, leaving, staying] = [lost, new AbortController(), new AbortController()].map(
-    ({ signal }) => follow(asked, signal, () => t.fail('cut')),
+    ({ signal }) => follow(request, signal, () => t.fail('cut')),
   )
-  for (const one of [losing, leaving, staying])
-    t.strictSame(namesIn((await one?.next())?.value ?? { items: [] }), ['First'])
-  const last = [losing, leaving, staying].map((one) => one?.next())
+  for (const feed of [losing, leaving, staying])
+    t.strictSame(namesIn((await feed?.next())?.value ?? { items: [] }), ['First'])
+  const last = [losing, leaving, staying].map((feed) => feed?.next())
   await rename('Second')
-  for (const one of last) t.strictSame(namesIn((await one)?.value ?? { items: [] }), ['Second'])
-  const ends = [losing, leaving].map((one) => one?.next())
+  for (const result of last)
+    t.strictSame(namesIn((await result)?.value ?? { items: [] }), ['Second'])
+  const pending = [losing, leaving].map((feed) => feed?.next())
   lost.abort()
   await leaving?.return()
   await rename('Third')
   t.strictSame(namesIn((await staying?.next())?.value ?? { items: [] }), ['Third'])
-  for (const one of ends) t.match(await one, { done: true })
+  for (const result of pending) t.match(await result, { done: true })
   t.match(await losing?.next(), { done: true })
   await close()
   t.match(await staying?.next(), { done: true }, 'nor is anyone at the end')
@@ -242,8 +248,8 @@ const givenFeeds = (t: Test, buffers: BufferBudget) => {
       buffers,
       monotonic: () => now,
     })
-    const asked = { organizationId: 'org-1', model, after: undefined, snapshot: true }
-    const batches = upToNow(asked, () => cuts.push(now))
+    const request = { organizationId: 'org-1', model, after: undefined, snapshot: true }
+    const batches = upToNow(request, () => cuts.push(now))
     t.teardown(() => batches.return(undefined))
     return {
       cuts,
@@ -287,9 +293,9 @@ t.test('over the budget a feed that is read goes on, and one that is not is cut'
   const { feed, pass } = givenFeeds(t, bufferBudget(1_300_000))
   const [read, unread] = [feed(100_000), feed(100_000)]
   for (const { next, give } of [read, unread]) {
-    const told = next()
+    const batch = next()
     await give()
-    await told
+    await batch
   }
   pass(2_000)
   const more = feed(100_000)

@@ -13,11 +13,11 @@ import { at } from '../support/positions.ts'
 
 const items = [6, 7].map((n) => ({ position: at(n), text: `{"n":${n},"text":"žluť"}` }))
 
-t.test('what many are told is encoded once', async (t) => {
+t.test('items for many subscribers are encoded once', async (t) => {
   const followers = Array.from({ length: 3 }, () => subscriber(at(5), () => t.fail('cut')))
-  for (const one of followers) one.push(items, 40)
-  const told = await Promise.all(followers.map((one) => one.next()))
-  const bytes = told.map(({ value }) => sseBytes(value ?? { items: [] }))
+  for (const follower of followers) follower.push(items, 40)
+  const results = await Promise.all(followers.map((follower) => follower.next()))
+  const bytes = results.map(({ value }) => sseBytes(value ?? { items: [] }))
   t.equal(bytes[0], bytes[1])
   t.equal(bytes[0], bytes[2])
   t.equal(`${bytes[0]}`, sseOf({ items }))
@@ -34,16 +34,16 @@ t.test('where a batch ends is told to each as it is', async (t) => {
   t.equal(sseBytes({ items: [] }).length, 0)
 })
 
-t.test('what has waited together comes together', async (t) => {
-  const one = subscriber(at(5), () => t.fail('cut'))
-  for (const item of items) one.push([item], 20)
-  t.strictSame((await one.next()).value, { items })
+t.test('items that waited together are delivered together', async (t) => {
+  const follower = subscriber(at(5), () => t.fail('cut'))
+  for (const item of items) follower.push([item], 20)
+  t.strictSame((await follower.next()).value, { items })
 })
 
 const sessions = {
   view: 'sessions',
   organizationId: 'org-1',
-  shown: async (one: Document) => one,
+  open: async (document: Document) => document,
 }
 
 t.test('changes that fit are told in one part, and no part ends within a position', async (t) => {
@@ -53,13 +53,13 @@ t.test('changes that fit are told in one part, and no part ends within a positio
     const document = { organization_id: 'org-1', text: 'x'.repeat(characters) }
     const load = async (_: string, names: readonly string[]) =>
       new Map(names.map((name) => [name, document]))
-    const told: number[][] = []
+    const groups: number[][] = []
     const batches = changedBatches({ ...sessions, load }, ids, at(9))
     for await (const { items, reached } of batches) {
       if (reached !== undefined) last.push(reached)
-      if (items.length > 0) told.push(items.map(({ position }) => position))
+      if (items.length > 0) groups.push(items.map(({ position }) => position))
     }
-    return told
+    return groups
   }
   t.strictSame(await parts([1, 2, 3, 3], 10), [[1, 2, 3, 3]])
   t.strictSame(await parts([1, 1, 2, 2, 2, 3], 40_000), [
@@ -110,11 +110,11 @@ const largeDocuments = (t: Test) => {
 
 t.test('a part is loaded when it is asked for, and not before', async (t) => {
   const { batches, loads } = largeDocuments(t)
-  const told = batches()
-  const { value } = await told.next()
+  const feed = batches()
+  const { value } = await feed.next()
   t.match(value, { items: [{ position: 0 }], reached: undefined })
   t.strictSame(loads, [['0', '1']])
-  await told.next()
+  await feed.next()
   t.strictSame(loads, [['0', '1'], ['1']])
 })
 
@@ -140,8 +140,8 @@ t.test('a hundred feeds at one place load each part once, and share its frames',
   const parts = partLoads<LoadedPart>()
   const feeds = Array.from({ length: 100 }, () => batches(parts))
   for (let n = 0; n < count; n++) {
-    const told = await Promise.all(feeds.map((one) => one.next()))
-    const frames = new Set(told.map(({ value }) => value && sseBytes(value)))
+    const results = await Promise.all(feeds.map((feed) => feed.next()))
+    const frames = new Set(results.map(({ value }) => value && sseBytes(value)))
     t.equal(frames.size, 2, 'of the first who asked, and of all who waited for it')
   }
   t.ok(loads.length <= 2 * count, `${loads.length} loads for 100 feeds`)

@@ -33,25 +33,25 @@ t.test('gives items that differ in any character or position as they are', async
 
 t.test('shares the items of batches, and ends with them', async (t) => {
   const share = sharedItems()
-  const ends: string[] = []
+  const endings: string[] = []
   const batches = (name: string) => {
     async function* some(): AsyncGenerator<FeedBatch> {
       try {
         yield { items: copies('a', 'one'), partial: true }
         yield { items: copies('b', 'two'), reached: at(9) }
       } finally {
-        ends.push(name)
+        endings.push(name)
       }
     }
     return sharedBatches(some(), share)
   }
   const [first, second] = [batches('first'), batches('second')]
-  const one = await first.next()
-  t.strictSame(one.value, { items: copies('a', 'one'), partial: true })
-  t.equal((await second.next()).value?.items, one.value?.items)
-  const two = await first.next()
-  t.strictSame(two.value, { items: copies('b', 'two'), reached: at(9) })
+  const initial = await first.next()
+  t.strictSame(initial.value, { items: copies('a', 'one'), partial: true })
+  t.equal((await second.next()).value?.items, initial.value?.items)
+  const final = await first.next()
+  t.strictSame(final.value, { items: copies('b', 'two'), reached: at(9) })
   t.strictSame(await first.next(), { done: true, value: undefined })
   t.strictSame(await second.return?.(), { done: true, value: undefined })
-  t.strictSame(ends, ['first', 'second'])
+  t.strictSame(endings, ['first', 'second'])
 })

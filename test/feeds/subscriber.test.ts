@@ -9,18 +9,18 @@ const change = (n: number): readonly Item[] => [{ position: at(n), text: `change
 const textsIn = ({ items }: FeedBatch) => items.map(({ text }) => text)
 
 const following = (most?: number) => {
-  const told: string[] = []
+  const texts: string[] = []
   let cuts = 0
   let takes = true
-  const one = subscriber(at(0), () => cuts++, most)
-  one.pushes((batch) => {
-    if (takes) told.push(...textsIn(batch))
+  const follower = subscriber(at(0), () => cuts++, most)
+  follower.pushes((batch) => {
+    if (takes) texts.push(...textsIn(batch))
     return takes
   })
   return {
-    ...one,
-    told,
-    push: (n: number) => one.push(change(n), 10),
+    ...follower,
+    texts,
+    push: (n: number) => follower.push(change(n), 10),
     cuts: () => cuts,
     setTakes(now: boolean) {
       takes = now
@@ -29,7 +29,7 @@ const following = (most?: number) => {
 }
 
 t.test('while it is waited for, a change is written, and no promise is made for it', async (t) => {
-  const { next, push, told, end } = following()
+  const { next, push, texts, end } = following()
   const waited = next()
   let promises = 0
   const counting = createHook({
@@ -39,16 +39,16 @@ t.test('while it is waited for, a change is written, and no promise is made for 
   }).enable()
   for (let n = 1; n <= 100; n++) push(n)
   counting.disable()
-  t.equal(told.length, 100)
+  t.equal(texts.length, 100)
   t.equal(promises, 0)
   end()
   t.match(await waited, { done: true }, 'it was waited for on')
 })
 
-t.test('what cannot be written waits, and all that follows waits behind it', async (t) => {
-  const { next, push, told, setTakes } = following()
+t.test('a change that cannot be written waits, and later changes wait behind it', async (t) => {
+  const { next, push, texts, setTakes } = following()
   push(1)
-  t.strictSame(told, [], 'nobody waits yet')
+  t.strictSame(texts, [], 'nobody waits yet')
   t.strictSame(textsIn((await next()).value ?? { items: [] }), ['change 1'])
   const waited = next()
   push(2)
@@ -56,19 +56,19 @@ t.test('what cannot be written waits, and all that follows waits behind it', asy
   push(3)
   setTakes(true)
   push(4)
-  t.strictSame(told, ['change 2'])
+  t.strictSame(texts, ['change 2'])
   t.strictSame(textsIn((await waited).value ?? { items: [] }), ['change 3'])
   t.strictSame(textsIn((await next()).value ?? { items: [] }), ['change 4'])
 })
 
 t.test('only what waits counts for the bound', async (t) => {
-  const { next, push, told, cuts, setTakes } = following(25)
+  const { next, push, texts, cuts, setTakes } = following(25)
   void next()
   for (let n = 1; n <= 10; n++) push(n)
-  t.equal(told.length, 10)
+  t.equal(texts.length, 10)
   setTakes(false)
   for (let n = 11; n <= 13; n++) push(n)
-  t.equal(cuts(), 0, 'one is told, two wait')
+  t.equal(cuts(), 0, 'one change is written, two wait')
   push(14)
   t.equal(cuts(), 1)
   t.match(await next(), { done: true })

@@ -11,7 +11,7 @@ const following = (count: number, most: number) => {
   const buffers = bufferBudget(most)
   const cuts: number[] = []
   const drop = () => {
-    for (const one of all) if (one.lags()) one.disconnect()
+    for (const follower of all) if (follower.lags()) follower.disconnect()
   }
   const waiting = waitingItems(buffers.holder({ drop }))
   const all = Array.from({ length: count }, (_, n) =>
@@ -26,7 +26,7 @@ t.test(
     const { all, held, cuts } = following(3, 1_000)
     const [first, second, third] = all
     const items = change(1)
-    for (const one of all) one.push(items, 10)
+    for (const follower of all) follower.push(items, 10)
     t.equal(held(), 20)
     await first?.next()
     await second?.next()
@@ -44,9 +44,9 @@ t.test(
     const [first, second] = all
     for (let n = 1; n <= 3; n++) {
       const items = change(n)
-      const taken = first?.next()
-      for (const one of all) one.push(items, 10)
-      t.match(await taken, { value: { items } })
+      const next = first?.next()
+      for (const follower of all) follower.push(items, 10)
+      t.match(await next, { value: { items } })
     }
     t.strictSame(cuts, [1])
     t.equal(held(), 0)
@@ -56,9 +56,9 @@ t.test(
 
 t.test('a subscriber that ends releases its waiting items', (t) => {
   const { all, held } = following(1, 1_000)
-  const [one] = all
-  one?.push(change(1), 10)
-  one?.end()
+  const [follower] = all
+  follower?.push(change(1), 10)
+  follower?.end()
   t.equal(held(), 0)
   t.end()
 })

@@ -58,6 +58,48 @@ const requireConsistent = async (
     throw new CommandFailed(`${what}: the history of ${first.size} events was rewritten`)
 }
 
+type Checks = Parameters<typeof verifyExport>[1]
+
+/** Checks an export by itself; a server's hashes decide doubtful tiles. @throws CommandFailed */
+const verifyFile = async (
+  path: string,
+  server: History | undefined,
+  checks: Omit<Checks, 'instead'>,
+): Promise<Verdict> => {
+  const verify = (instead?: Checks['instead']): Promise<Verdict> =>
+    verifyExport(path, { ...checks, instead }).catch((error) => {
+      throw error instanceof NoExport ? new CommandFailed(`${path}: ${error.message}`) : error
+    })
+  let verdict = await verify()
+  const n = verdict.doubtful
+  if (server && n !== undefined) {
+    const hashes = await server.hashes(0, n * tileWidth, (n + 1) * tileWidth)
+    verdict = await verify({ n, hashes })
+  }
+  if (verdict.fault) throw new CommandFailed(`${path}: ${verdict.fault}`)
+  return verdict
+}
+
+/** Checks that a server's history continues a verified one, and is as it has signed it. */
+const verifyServer = async (
+  server: History,
+  checkpoint: Checkpoint,
+  key: string,
+  progress: Verify['progress'],
+): Promise<string[]> => {
+  const signed = opened(await server.checkpoint(), key, 'what the server has signed')
+  if (signed.size < checkpoint.size)
+    throw new CommandFailed(`the server knows of ${signed.size} events only: its history was cut`)
+  await requireConsistent(server, checkpoint, signed, 'the server has another history')
+  const contradiction = await contradictionIn({ history: server, signed, progress })
+  if (contradiction)
+    throw new CommandFailed(`what the server serves is not what it has signed: ${contradiction}`)
+  return [
+    `the server's history of ${signed.size} events goes on from there`,
+    `the ${signed.size} events that it serves are as it has signed them`,
+  ]
+}
+
 /**
  * Checks an export by itself, against a saved checkpoint, and against a server. Answers a line for
  * each check. @throws CommandFailed, naming the first difference
@@ -69,24 +111,9 @@ export const verifyHistory = async ({ path, live, ...options }: Verify): Promise
     const vkey = options.vkey?.trim() ?? (server && (await server.key()))
     const note = options.checkpoint && (await readFile(options.checkpoint, 'utf8'))
     const trusted = note ? opened(note, vkey ?? header.key, options.checkpoint ?? '') : undefined
-    const checked = (instead?: { n: number; hashes: readonly Buffer[] }): Promise<Verdict> =>
-      verifyExport(path, {
-        vkey,
-        rootAt: trusted?.size,
-        instead,
-        progress: options.progress,
-      }).catch((error) => {
-        throw error instanceof NoExport ? new CommandFailed(`${path}: ${error.message}`) : error
-      })
-    let verdict = await checked()
-    const n = verdict.doubtful
-    if (server && n !== undefined) {
-      const hashes = await server.hashes(0, n * tileWidth, (n + 1) * tileWidth)
-      verdict = await checked({ n, hashes })
-    }
-    if (verdict.fault) throw new CommandFailed(`${path}: ${verdict.fault}`)
-
-    const { checkpoint, rootAt } = verdict
+    const { progress } = options
+    const checks = { vkey, rootAt: trusted?.size, progress }
+    const { checkpoint, rootAt } = await verifyFile(path, server, checks)
     const { size, origin } = checkpoint
     const report = [`${size} events of ${origin} are as they were signed`]
     report.push(
@@ -110,24 +137,8 @@ export const verifyHistory = async ({ path, live, ...options }: Verify): Promise
         `${options.checkpoint} is of another history: its ${trusted.size} events are not these`,
       )
     if (trusted) report.push(`the checkpoint of ${trusted.size} events is of the same history`)
-    if (server) {
-      const now = opened(
-        await server.checkpoint(),
-        vkey ?? header.key,
-        'what the server has signed',
-      )
-      if (now.size < size)
-        throw new CommandFailed(`the server knows of ${now.size} events only: its history was cut`)
-      await requireConsistent(server, checkpoint, now, 'the server has another history')
-      report.push(`the server's history of ${now.size} events goes on from there`)
-      const { progress } = options
-      const contradiction = await contradictionIn({ history: server, signed: now, progress })
-      if (contradiction)
-        throw new CommandFailed(
-          `what the server serves is not what it has signed: ${contradiction}`,
-        )
-      report.push(`the ${now.size} events that it serves are as it has signed them`)
-    }
+    if (server)
+      report.push(...(await verifyServer(server, checkpoint, vkey ?? header.key, progress)))
     return report
   } finally {
     await server?.close()

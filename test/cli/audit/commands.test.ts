@@ -33,29 +33,29 @@ t.test('a history is exported, verified, tampered with, and replayed', async (t)
   const exporting = `audit export --organization ${organizationId} --out ${file}`
   const local = await reprise(exporting, env)
   t.match(local, { code: 1, out: '', err: /in use by process \d+.*--url/ })
-  const made = await reprise(`${exporting} --url ${url}`, env)
-  t.match(made, { code: 0, out: /^\d+ events in .*history\.ndjson\n$/, err: '' })
-  const size = Number.parseInt(made.out, 10)
+  const firstExport = await reprise(`${exporting} --url ${url}`, env)
+  t.match(firstExport, { code: 0, out: /^\d+ events in .*history\.ndjson\n$/, err: '' })
+  const size = Number.parseInt(firstExport.out, 10)
   t.ok(size > 256)
 
-  const whole = readFileSync(file, 'utf8')
-  t.notMatch(whole, 'Hello there')
-  truncateSync(file, Math.floor(whole.length / 2))
+  const complete = readFileSync(file, 'utf8')
+  t.notMatch(complete, 'Hello there')
+  truncateSync(file, Math.floor(complete.length / 2))
   t.match(await reprise(`${exporting} --url ${url} --key ${superAdminKey}`, { DATA_DIR }), {
     code: 0,
   })
-  t.ok(readFileSync(file, 'utf8') === whole, 'an interrupted export goes on')
+  t.ok(readFileSync(file, 'utf8') === complete, 'an interrupted export goes on')
 
-  const { key: vkey, checkpoint } = JSON.parse(whole.slice(0, whole.indexOf('\n')))
-  const kept = `${file}.checkpoint`
-  writeFileSync(kept, checkpoint)
+  const { key: vkey, checkpoint } = JSON.parse(complete.slice(0, complete.indexOf('\n')))
+  const checkpointFile = `${file}.checkpoint`
+  writeFileSync(checkpointFile, checkpoint)
   t.match(await reprise(`audit verify ${file}`), {
     code: 0,
     out: `${size} events of reprise/${organizationId} are as they were signed\n`,
     err: '',
   })
   await chat('second', 'One more')
-  t.match(await reprise(`audit verify ${file} --url ${url} --checkpoint ${kept}`, env), {
+  t.match(await reprise(`audit verify ${file} --url ${url} --checkpoint ${checkpointFile}`, env), {
     code: 0,
     out: `the checkpoint of ${size} events is of the same history\nthe server's history of `,
   })
@@ -64,7 +64,7 @@ t.test('a history is exported, verified, tampered with, and replayed', async (t)
     err: 'is not signed with the key',
   })
 
-  const lines = whole.trimEnd().split('\n')
+  const lines = complete.trimEnd().split('\n')
   const places = lines.flatMap((line, n) => (line.startsWith('{"data":') ? [n] : []))
   const [tenth = 0, last = 0] = [places[10], places.at(-1)]
   const line = lines[tenth] ?? ''
@@ -76,7 +76,7 @@ t.test('a history is exported, verified, tampered with, and replayed', async (t)
     writeFileSync(file, `${changed.join('\n')}\n`)
     t.match(await reprise(`audit verify ${file}`), { code: 1, out: '', err: fault })
   }
-  writeFileSync(file, whole)
+  writeFileSync(file, complete)
 
   const sessions = await key.ask('GET', '/api/external/sessions')
   const replayed = await reprise(`audit replay ${file} --view sessions --json`)
@@ -84,7 +84,7 @@ t.test('a history is exported, verified, tampered with, and replayed', async (t)
   const documents = replayed.out
     .trim()
     .split('\n')
-    .map((one) => JSON.parse(one))
+    .map((text) => JSON.parse(text))
   t.match(
     documents.map(({ document }) => document.session_id).toSorted(),
     sessions.body.sessions.map(({ session_id }: { session_id: string }) => session_id).toSorted(),
@@ -129,7 +129,9 @@ t.test('a history is exported, verified, tampered with, and replayed', async (t)
   const again = await reprise(`audit export --organization ${organizationId} --out ${other}`, env)
   t.match(again, { code: 0, out: /^\d+ events in / })
   t.ok(Number.parseInt(again.out, 10) > size, 'with no server in between')
-  t.match(await reprise(`audit verify ${other} --checkpoint ${kept} --vkey ${vkey}`), { code: 0 })
+  t.match(await reprise(`audit verify ${other} --checkpoint ${checkpointFile} --vkey ${vkey}`), {
+    code: 0,
+  })
   t.match(await reprise(`audit export --organization nobody --out ${file}.n`, env), {
     code: 1,
     err: 'no events of an organization nobody',

@@ -34,17 +34,17 @@ const exported = async (t: Test, count: number) => {
 t.test('an export verifies, whatever its length, and a resumed one is the same', async (t) => {
   for (const count of [0, 1, 2, 255, 256, 257, 512, 700]) {
     const { path, history } = await exported(t, count)
-    const whole = readFileSync(path)
+    const complete = readFileSync(path)
     const verdict = await verifyExport(path, { rootAt: count })
     t.match(verdict, { checkpoint: { size: count }, header: { organization_id: 'org-1' } })
     t.equal(verdict.fault, undefined, `${count} events`)
     t.strictSame(verdict.rootAt, verdict.checkpoint.root)
     for (const cut of [0, 0.3, 0.6, 0.9, 1]) {
-      truncateSync(path, Math.floor(whole.length * cut))
-      const begun = readFileSync(path, 'utf8')
-      if (cut > 0 && !begun.includes('\n')) continue
+      truncateSync(path, Math.floor(complete.length * cut))
+      const part = readFileSync(path, 'utf8')
+      if (cut > 0 && !part.includes('\n')) continue
       await exportHistory({ history, organization: 'org-1', path, progress })
-      t.ok(readFileSync(path).equals(whole), `${count} events, from ${cut} of it`)
+      t.ok(readFileSync(path).equals(complete), `${count} events, from ${cut} of it`)
     }
   }
 })
@@ -53,10 +53,10 @@ t.test('a tree of three levels of tiles', async (t) => {
   const count = 65_536 + 300
   const { path, lines, places, faultOf, history } = await exported(t, count)
   t.equal((await verifyExport(path, {})).fault, undefined)
-  const whole = readFileSync(path)
-  truncateSync(path, Math.floor(whole.length * 0.7))
+  const complete = readFileSync(path)
+  truncateSync(path, Math.floor(complete.length * 0.7))
   await exportHistory({ history, organization: 'org-1', path, progress })
-  t.ok(readFileSync(path).equals(whole), 'goes on in the middle')
+  t.ok(readFileSync(path).equals(complete), 'goes on in the middle')
   const far = places[60_000] ?? 0
   t.match(await faultOf(lines.toSpliced(far, 1)), 'event 60000 was dropped')
   const upper = lines.findIndex((line) => line.startsWith('{"tile":[1,0]'))
@@ -66,7 +66,7 @@ t.test('a tree of three levels of tiles', async (t) => {
   )
 })
 
-t.test('what was done to an export is named', async (t) => {
+t.test('tampering with an export is named', async (t) => {
   const size = 600
   const { lines, places, faultOf } = await exported(t, size)
   const place = (n: number) => places[n] ?? lines.length
@@ -75,8 +75,8 @@ t.test('what was done to an export is named', async (t) => {
     lines.toSpliced(place(from), 1).toSpliced(place(to), 0, lines[place(from)] ?? '')
   const any = fc.integer({ min: 0, max: size - 1 })
   await fc.assert(
-    fc.asyncProperty(any, any, async (one, other) => {
-      const [n, m] = [Math.min(one, other), Math.max(one, other)]
+    fc.asyncProperty(any, any, async (a, b) => {
+      const [n, m] = [Math.min(a, b), Math.max(a, b)]
       const line = (at: number) => lines[place(at)] ?? ''
       const cases: [string, string[], RegExp][] = [
         ['alter', lines.with(place(n), line(n).replace('BoxO', 'Boxo')), /^event N was altered/],
@@ -168,8 +168,8 @@ t.test('the header of an export', async (t) => {
     [{ ...header, key: header.key.replace(/.$/, 'A') }, 'the header was altered'],
     [{ ...header, reprise_export: 2 }, 'not the header of an export'],
   ] as const
-  for (const [one, message] of changed)
-    await t.rejects(faultOf(lines.with(0, JSON.stringify(one))), { name: 'NoExport', message })
+  for (const [altered, message] of changed)
+    await t.rejects(faultOf(lines.with(0, JSON.stringify(altered))), { name: 'NoExport', message })
   t.match(
     await faultOf(
       lines.with(0, JSON.stringify({ ...header, checkpoint: await other.checkpoint() })),
@@ -184,14 +184,14 @@ t.test('the header of an export', async (t) => {
 
 t.test('a checkpoint that was kept, and what the server says now', async (t) => {
   const { path, history } = await exported(t, 300)
-  const kept = `${path}-checkpoint`
+  const checkpointFile = `${path}-checkpoint`
   const live = (lines: readonly string[]) => async () => heldHistory(lines)
   const keep = async (lines: readonly string[]) =>
-    writeFileSync(kept, await heldHistory(lines).checkpoint())
+    writeFileSync(checkpointFile, await heldHistory(lines).checkpoint())
   const forged = events(300).with(5, eventLine(5).replace('BoxOpened', 'BoxClosed'))
 
   await keep(events(170))
-  t.match(await verifyHistory({ path, checkpoint: kept, progress }), [
+  t.match(await verifyHistory({ path, checkpoint: checkpointFile, progress }), [
     '300 events of reprise/org-1 are as they were signed',
     /as the export itself says/,
     'the checkpoint of 170 events is of the same history',
@@ -204,22 +204,27 @@ t.test('a checkpoint that was kept, and what the server says now', async (t) => 
     'the 450 events that it serves are as it has signed them',
   ])
   await keep(forged.slice(0, 170))
-  await t.rejects(verifyHistory({ path, checkpoint: kept, progress }), {
+  await t.rejects(verifyHistory({ path, checkpoint: checkpointFile, progress }), {
     message: 'of another history',
   })
   await keep(events(400))
-  await t.rejects(verifyHistory({ path, checkpoint: kept, progress }), { message: 'ask a server' })
-  t.match(await verifyHistory({ path, checkpoint: kept, live: live(events(400)), progress }), {
-    length: 5,
+  await t.rejects(verifyHistory({ path, checkpoint: checkpointFile, progress }), {
+    message: 'ask a server',
   })
+  t.match(
+    await verifyHistory({ path, checkpoint: checkpointFile, live: live(events(400)), progress }),
+    {
+      length: 5,
+    },
+  )
   await t.rejects(verifyHistory({ path, live: live([...forged, eventLine(300)]), progress }), {
     message: 'the history of 300 events was rewritten',
   })
   await t.rejects(verifyHistory({ path, live: live(events(200)), progress }), {
     message: 'was cut',
   })
-  appendFileSync(kept, 'x')
-  await t.rejects(verifyHistory({ path, checkpoint: kept, progress }), {
+  appendFileSync(checkpointFile, 'x')
+  await t.rejects(verifyHistory({ path, checkpoint: checkpointFile, progress }), {
     message: 'cannot be trusted',
   })
 })
