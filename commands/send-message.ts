@@ -8,7 +8,7 @@ import type { Transactor } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { settleClosed } from './settle-closed.ts'
 
-/** What the session's key seals: the text or the results, and what a resume needs of the request. */
+/** Sealed by the session's key: the text or the results, and the fields that a resume needs. */
 export type SealedMessage = Pick<Send, 'content' | 'request' | 'before' | 'kept' | 'parts' | 'echo'>
 
 export type SendMessage = Omit<Send, keyof SealedMessage> & {

@@ -2,11 +2,11 @@ import { Observable } from 'rxjs'
 import {
   type AgentLimits,
   type AnswerLimit,
-  type AskedCall,
   limitOfAnswer,
   limitOfCall,
   limitOfStep,
   limitPassed,
+  type ModelCall,
   type ReachedLimit,
   type Used,
 } from '../domain/run-limits.ts'
@@ -22,7 +22,7 @@ export type RunBudget = {
    * Whether there was a model call left; it is used now. `answer` is what its answer may come to.
    * The call is worked out only for a run with limits of its own.
    */
-  takeCall(call: () => AskedCall): { answer: AnswerLimit } | undefined
+  takeCall(call: () => ModelCall): { answer: AnswerLimit } | undefined
   /** Whether there was a step left; it is used now. */
   takeStep(): boolean
   /** A model's answer was cut off: of this limit nothing is left. */

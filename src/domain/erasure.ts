@@ -51,7 +51,8 @@ export const ofKey = (
   count: Partial<Pick<Erasure, 'memories' | 'credentials'>> = {},
 ): Erasure => ({ ...by, scope: [what], memories: 0, credentials: 0, ...count })
 
-const sum = (amounts: readonly number[]): number => amounts.reduce((total, one) => total + one, 0)
+const sum = (amounts: readonly number[]): number =>
+  amounts.reduce((total, amount) => total + amount, 0)
 
 /** One certificate for several; undefined for none. The time is that of the last. */
 export const together = (parts: readonly Erasure[]): Erasure | undefined => {

@@ -77,11 +77,11 @@ export type Position = z.infer<typeof position>
 
 /** The first of some positions. */
 export const earliest = (...positions: readonly Position[]): Position =>
-  positions.reduce((one, other) => (other < one ? other : one))
+  positions.reduce((left, right) => (right < left ? right : left))
 
 /** The last of some positions. */
 export const latest = (...positions: readonly Position[]): Position =>
-  positions.reduce((one, other) => (other > one ? other : one))
+  positions.reduce((left, right) => (right > left ? right : left))
 
 /** Where an event is stored, and its metadata. `revision` counts from 0 in its stream. */
 export type Recorded = {

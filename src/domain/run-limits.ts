@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { creditUnit } from './amounts.ts'
 
-/** What an agent's settings allow a run; what is absent has no limit. `charge` is in micro-credits. */
+/** The limits that an agent sets for a run; all are optional. `charge` is in micro-credits. */
 export const agentLimits = z
   .object({
     steps: z.int().min(1),
@@ -13,8 +13,8 @@ export const agentLimits = z
 export type AgentLimits = z.infer<typeof agentLimits>
 
 /**
- * A limit that ended a run. `used` and `allowed` are in its unit: micro-credits for `credits`. Only the platform
- * limits `model_calls`.
+ * A limit that ended a run. `used` and `allowed` are in its unit: micro-credits for `credits`. Only
+ * the platform limits `model_calls`.
  */
 export const reachedLimit = z.object({
   limit: z.enum(['steps', 'tokens', 'credits', 'seconds', 'model_calls']),
@@ -33,8 +33,8 @@ export const limitCode = 'run_limit_reached'
 type Limited = { limits?: AgentLimits | null | undefined }
 
 /**
- * The limits of a whole run: those of the agent that the client names, and where it has none those of the agent
- * that the turn is given to. Limits of agents that these run are not looked at.
+ * The limits of a whole run: those of the agent that the client names, and where it has none those
+ * of the agent that takes the turn. Limits of their sub-agents are ignored.
  */
 export const limitsOfRun = ({ limits: own }: Limited, target: Limited = {}): AgentLimits => {
   if (!own && !target.limits) return {}
@@ -63,7 +63,7 @@ export const limitOfStep = (limits: AgentLimits, used: Used): ReachedLimit | und
   reached('steps', used.steps, limits.steps) ?? usedUp(limits, used)
 
 /** A call of a model. `promptTokens` is an estimate; the price is in micro-credits a token. */
-export type AskedCall = { promptTokens: number; price: { prompt: number; completion: number } }
+export type ModelCall = { promptTokens: number; price: { prompt: number; completion: number } }
 
 /** What a model may answer: at most so many tokens. Undefined: nothing of the run limits it. */
 export type AnswerLimit = { tokens: number; limit: 'tokens' | 'credits' } | undefined
@@ -72,7 +72,7 @@ export type AnswerLimit = { tokens: number; limit: 'tokens' | 'credits' } | unde
 export const limitOfCall = (
   limits: AgentLimits,
   used: Used,
-  { promptTokens, price }: AskedCall,
+  { promptTokens, price }: ModelCall,
 ): { reached: ReachedLimit } | { answer: AnswerLimit } => {
   const none = usedUp(limits, used)
   if (none) return { reached: none }
@@ -117,6 +117,7 @@ const inWords = ({ limit, used, allowed }: Pick<ReachedLimit, 'limit' | 'used' |
   return `${rounded} of ${allowed} ${unit}`
 }
 
-/** What a client is told of the limit that ended its turn. */
-export const limitWords = (one: Pick<ReachedLimit, 'limit' | 'used' | 'allowed'>): string =>
-  `The run has used ${inWords(one)} that its agent allows, and needed more`
+/** The client's message about the limit that ended its turn. */
+export const limitWords = (
+  reachedLimit: Pick<ReachedLimit, 'limit' | 'used' | 'allowed'>,
+): string => `The run has used ${inWords(reachedLimit)} that its agent allows, and needed more`

@@ -106,13 +106,13 @@ t.test('an answer that comes to more than is left has passed the limit', async (
 })
 
 t.test('clients are told in words', async (t) => {
-  const said = (limit: Parameters<typeof limitWords>[0]) => limitWords(limit)
-  t.match(said({ limit: 'steps', used: 5, allowed: 5 }), /used 5 of 5 steps/)
-  t.match(said({ limit: 'credits', used: 1_500, allowed: 2_000_000 }), /0\.0015 of 2 credits/)
-  t.match(said({ limit: 'seconds', used: 2.0401, allowed: 2 }), /2 of 2 seconds/)
+  const words = (limit: Parameters<typeof limitWords>[0]) => limitWords(limit)
+  t.match(words({ limit: 'steps', used: 5, allowed: 5 }), /used 5 of 5 steps/)
+  t.match(words({ limit: 'credits', used: 1_500, allowed: 2_000_000 }), /0\.0015 of 2 credits/)
+  t.match(words({ limit: 'seconds', used: 2.0401, allowed: 2 }), /2 of 2 seconds/)
 })
 
-t.test('what is granted never comes to more than is left', async () => {
+t.test('a granted answer never exceeds the remaining limits', async () => {
   const count = fc.integer({ min: 1, max: 10_000 })
   const limits: fc.Arbitrary<AgentLimits> = fc.record(
     { steps: count, tokens: count, charge: count, seconds: count },
@@ -120,7 +120,7 @@ t.test('what is granted never comes to more than is left', async () => {
   )
   const sum = fc.nat(20_000)
   const spent = fc.record({ steps: sum, tokens: sum, charge: sum, ms: fc.nat(20_000_000) })
-  const asked = fc.record({
+  const modelCall = fc.record({
     promptTokens: sum,
     price: fc.record({
       prompt: fc.double({ min: 0, max: 100, noNaN: true }),
@@ -130,22 +130,23 @@ t.test('what is granted never comes to more than is left', async () => {
   const holds = (
     own: AgentLimits,
     before: Used,
-    one: typeof asked extends fc.Arbitrary<infer A> ? A : never,
+    call: typeof modelCall extends fc.Arbitrary<infer A> ? A : never,
   ) => {
-    const found = limitOfCall(own, before, one)
-    if ('reached' in found) {
-      assert.ok(found.reached.allowed > 0)
+    const limit = limitOfCall(own, before, call)
+    if ('reached' in limit) {
+      assert.ok(limit.reached.allowed > 0)
       return
     }
-    const { tokens = Number.POSITIVE_INFINITY } = found.answer ?? {}
+    const { tokens = Number.POSITIVE_INFINITY } = limit.answer ?? {}
     assert.ok(tokens >= 1 && (tokens === Number.POSITIVE_INFINITY || Number.isSafeInteger(tokens)))
-    if (own.tokens !== undefined) assert.ok(before.tokens + one.promptTokens + tokens <= own.tokens)
+    if (own.tokens !== undefined)
+      assert.ok(before.tokens + call.promptTokens + tokens <= own.tokens)
     if (own.charge !== undefined && Number.isFinite(tokens)) {
-      const { prompt, completion } = one.price
-      const cost = one.promptTokens * prompt + (completion === 0 ? 0 : tokens * completion)
+      const { prompt, completion } = call.price
+      const cost = call.promptTokens * prompt + (completion === 0 ? 0 : tokens * completion)
       assert.ok(before.charge + cost <= own.charge + 1e-3)
     }
     assert.ok(own.seconds === undefined || before.ms < own.seconds * 1_000)
   }
-  fc.assert(fc.property(limits, spent, asked, holds), { numRuns: rounds(500, 20_000) })
+  fc.assert(fc.property(limits, spent, modelCall, holds), { numRuns: rounds(500, 20_000) })
 })

@@ -46,19 +46,19 @@ const requireFit = (
  * @throws agent_limit_reached, unknown_model and what requireFit throws
  */
 export const decideCreate =
-  (agentId: string, asked: AgentConfiguration, rules: Rules) =>
+  (agentId: string, requested: AgentConfiguration, rules: Rules) =>
   (state: OrganizationAgents): AgentConfigEvent<'AgentCreated'>[] => {
     if (agentIn(state.agents, agentId)) return []
     if (Object.keys(state.agents).length >= agentLimit) throw refusal('agent_limit_reached')
-    const configuration = withModel(asked)
+    const configuration = withModel(requested)
     requireModel(configuration, rules)
     requireFit(state, agentId, configuration, rules)
     return [{ type: 'AgentCreated', data: { agentId, ...configuration } }]
   }
 
 /**
- * The orchestrator stays an active LLM agent: every turn begins with it. An agent may keep a model whose
- * provider is gone.
+ * The orchestrator stays an active LLM agent: every turn begins with it. An agent may keep a model
+ * whose provider is gone.
  * @throws agent_not_found, orchestrator_required, unknown_model and what requireFit throws
  */
 export const decideChange =

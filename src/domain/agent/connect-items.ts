@@ -41,7 +41,7 @@ const builtInOf = ({ tools }: ConnectingAgent): SkippedItem[] =>
     isApiCall(tool) ? [] : [{ name: toolName(tool), reason: 'provided_by_system' as const }],
   )
 
-/** An agent and all that it runs, as far as they call anything: those that only run others do not. */
+/** An agent and all agents below it, except those that only run others and call nothing. */
 export const callersOf = (
   agentId: string,
   agentOf: (agentId: string) => ConnectingAgent | undefined,
@@ -62,7 +62,7 @@ export const connectItems = (
   const callers = callersOf(agentId, agentOf)
 
   const kinds = new Map<string, ConnectKind>()
-  const skipped = new Map(callers.flatMap(builtInOf).map((one) => [one.name, one]))
+  const skipped = new Map(callers.flatMap(builtInOf).map((tool) => [tool.name, tool]))
   for (const { name, kind, headers } of callers.flatMap(sourcesOf)) {
     const values = Object.values(headers)
     const needed = values.flatMap(credentialNamesIn)

@@ -2,7 +2,7 @@ import { type ConnectingAgent, callersOf } from './connect-items.ts'
 import { credentialHosts } from './credential-hosts.ts'
 import type { CredentialWords } from './events.ts'
 
-/** What a person is told of a credential: in whose words, and which hosts are sent its value. */
+/** The description of a credential for a person, with the hosts that receive its value. */
 export type ConnectWords = Omit<CredentialWords, 'name'> & { hosts: readonly string[] }
 
 /**
@@ -14,14 +14,14 @@ export const connectWords = (
   agentOf: (agentId: string) => ConnectingAgent | undefined,
 ): ReadonlyMap<string, ConnectWords> => {
   const callers = callersOf(agentId, agentOf)
-  const found = new Map<string, ConnectWords>(
+  const wordsOf = new Map<string, ConnectWords>(
     [...credentialHosts(callers)].map(([name, hosts]) => [name, { hosts }]),
   )
   for (const { name, ...words } of callers
     .flatMap(({ credentials }) => credentials ?? [])
     .reverse()) {
-    const { hosts } = found.get(name) ?? {}
-    if (hosts) found.set(name, { hosts, ...words })
+    const { hosts } = wordsOf.get(name) ?? {}
+    if (hosts) wordsOf.set(name, { hosts, ...words })
   }
-  return found
+  return wordsOf
 }

@@ -22,17 +22,17 @@ const hostOf = (template: string): string[] => {
 export const credentialHosts = (
   agents: Iterable<SendingAgent>,
 ): ReadonlyMap<string, readonly string[]> => {
-  const found = new Map<string, Set<string>>()
+  const hostsOf = new Map<string, Set<string>>()
   for (const { agentType, tools, mcpServers } of agents) {
     if (agentType !== 'LLM_AGENT') continue
     for (const { url, headers } of [...tools.filter(isApiCall), ...mcpServers])
       for (const name of Object.values(headers).flatMap(credentialNamesIn)) {
-        const hosts = found.get(name) ?? new Set()
+        const hosts = hostsOf.get(name) ?? new Set()
         for (const host of hostOf(url)) hosts.add(host)
-        found.set(name, hosts)
+        hostsOf.set(name, hosts)
       }
   }
   return new Map(
-    [...found].map(([name, hosts]) => [name, [...hosts].toSorted().slice(0, mostHosts)]),
+    [...hostsOf].map(([name, hosts]) => [name, [...hosts].toSorted().slice(0, mostHosts)]),
   )
 }

@@ -62,7 +62,7 @@ const mcpServer = z.object({
   ...care,
 })
 
-/** What a person who connects a credential is told of it. */
+/** The description of a credential for the person who connects it. */
 const credentialWords = z.object({
   name: text,
   label: text.optional(),

@@ -26,13 +26,13 @@ export const wayBack = (agentId: string, below: Below): readonly string[] | unde
 
 /**
  * Counts the agents of the longest chain that an agent begins, itself included. Only for graphs
- * without cycles; what was counted once is not counted again.
+ * without cycles; each agent is counted once.
  */
 export const levelCounter = (below: Below) => {
   const known = new Map<string, number>()
   const levels = (agentId: string): number => {
-    const found = known.get(agentId)
-    if (found !== undefined) return found
+    const count = known.get(agentId)
+    if (count !== undefined) return count
     const counted = 1 + Math.max(0, ...below(agentId).map(levels))
     known.set(agentId, counted)
     return counted

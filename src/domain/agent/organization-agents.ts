@@ -53,7 +53,7 @@ export const agentIn = (agents: Agents, agentId: string): AgentConfiguration | u
 
 /** @throws agent_not_found */
 export const requireAgent = (agents: Agents, agentId: string): AgentConfiguration => {
-  const found = agentIn(agents, agentId)
-  if (!found) throw refusal('agent_not_found')
-  return found
+  const agent = agentIn(agents, agentId)
+  if (!agent) throw refusal('agent_not_found')
+  return agent
 }

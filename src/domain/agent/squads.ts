@@ -32,12 +32,12 @@ const mergePlaces = (
   let n = 0
   let m = 0
   while (all.length < most) {
-    const one = some[n] ?? Infinity
-    const other = others[m] ?? Infinity
-    const next = Math.min(one, other)
+    const left = some[n] ?? Infinity
+    const right = others[m] ?? Infinity
+    const next = Math.min(left, right)
     if (next === Infinity) break
-    if (one === next) n++
-    if (other === next) m++
+    if (left === next) n++
+    if (right === next) m++
     all.push(next)
   }
   return all

@@ -2,7 +2,7 @@ import { refusal } from '../refusal.ts'
 import { levelCounter, wayBack } from './graph.ts'
 import { type Agents, agentIn } from './organization-agents.ts'
 
-/** How many agents may run one below the other, under the orchestrator (docs/contract/agents.md#types). */
+/** The most agents one below the other, under the orchestrator (docs/contract/agents.md#types). */
 export const levelLimit = 8
 
 type Changed = { agentId: string; orchestratorAgentId: string }
@@ -15,8 +15,8 @@ const sameName = (agents: Agents, subAgents: readonly string[]): number => {
 
 /**
  * Makes sure of who runs whom, after one agent was created or changed: every sub-agent exists,
- * no agent runs itself, no chain is too long, and names tell the sub-agents of one agent apart, since
- * `transfer_to_agent` goes by name. Any agent can be sent a turn by the orchestrator
+ * no agent runs itself, no chain is too long, and the sub-agents of one agent have distinct names,
+ * since `transfer_to_agent` goes by name. The orchestrator can send a turn to any agent
  * (`target_agent_id`), so chains are counted below it, wherever they hang.
  * @throws unknown_sub_agent, agent_cycle, agent_depth, agent_name_taken
  */

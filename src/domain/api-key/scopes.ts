@@ -49,7 +49,8 @@ const optInScopes: readonly Scope[] = [
 ]
 
 /** Whether only owners and admins give a scope. */
-export const isOptIn = (scope: string): boolean => optInScopes.some((one) => one === scope)
+export const isOptIn = (scope: string): boolean =>
+  optInScopes.some((optInScope) => optInScope === scope)
 
 /** The scopes of a key that is created without any (docs/contract/authentication.md#scopes). */
 export const defaultScopes: Readonly<Record<'organization' | 'user', readonly Scope[]>> = {

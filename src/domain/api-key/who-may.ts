@@ -83,11 +83,13 @@ export const requireGrantable = ({ grantable }: KeyGiver, given: readonly string
   if (refused.length > 0) throw refusal('scope_not_allowed', { scopes: refused })
 }
 
-type Kept = { type: 'organization' | 'user'; userId: string }
+type KeyOwnership = { type: 'organization' | 'user'; userId: string }
 
 /**
  * A user key reaches all organizations of its user: only that user makes, changes or revokes one,
  * with another user key, or the platform.
  */
-export const isKeeperOfOwn = ({ platform, inPerson, userId }: KeyGiver, key: Kept): boolean =>
-  platform || (inPerson && userId === key.userId)
+export const isKeeperOfOwn = (
+  { platform, inPerson, userId }: KeyGiver,
+  key: KeyOwnership,
+): boolean => platform || (inPerson && userId === key.userId)

@@ -45,7 +45,7 @@ export const userCredentials: Aggregate<UserCredentials, typeof credentialEvents
     }),
     CredentialRotated: (state) => state,
     CredentialDeleted: ({ names, key }, { name }) => ({
-      names: names.filter((one) => one !== name),
+      names: names.filter((other) => other !== name),
       key,
     }),
     CredentialsErased: ({ key }) => ({ names: [], key: afterErasure(key) }),

@@ -17,10 +17,10 @@ const withUnfinished = (
   datastoreId: string,
   change: (unfinished: DataStore['unfinished']) => DataStore['unfinished'],
 ): DataStores => {
-  const { [datastoreId]: found, ...others } = datastores
-  if (!found) return { datastores }
-  const unfinished = change(found.unfinished)
-  return { datastores: { ...others, [datastoreId]: { ...found, unfinished } } }
+  const { [datastoreId]: datastore, ...others } = datastores
+  if (!datastore) return { datastores }
+  const unfinished = change(datastore.unfinished)
+  return { datastores: { ...others, [datastoreId]: { ...datastore, unfinished } } }
 }
 
 export const dataStores: Aggregate<DataStores, typeof dataStoreEvents> = {
@@ -41,9 +41,9 @@ export const dataStores: Aggregate<DataStores, typeof dataStoreEvents> = {
         Object.fromEntries(Object.entries(unfinished).filter(([id]) => !uploadIds.includes(id))),
       ),
     DataStoreDeleted: ({ datastores }, { datastoreId }) => {
-      const { [datastoreId]: found, ...others } = datastores
-      return found
-        ? { datastores: { ...others, [datastoreId]: { ...found, deleted: true } } }
+      const { [datastoreId]: datastore, ...others } = datastores
+      return datastore
+        ? { datastores: { ...others, [datastoreId]: { ...datastore, deleted: true } } }
         : { datastores }
     },
     DataStoreCleared: ({ datastores }, { datastoreId }) => {
@@ -70,9 +70,9 @@ const dataStoreIn = ({ datastores }: DataStores, id: string): DataStore | undefi
 export const requireDataStore =
   (datastoreId: string) =>
   (state: DataStores): DataStore => {
-    const found = dataStoreIn(state, datastoreId)
-    if (!found || found.deleted) throw refusal('datastore_not_found')
-    return found
+    const datastore = dataStoreIn(state, datastoreId)
+    if (!datastore || datastore.deleted) throw refusal('datastore_not_found')
+    return datastore
   }
 
 /** Names that look the same are the same. */
@@ -84,13 +84,14 @@ export const decideCreate =
   (state: DataStores): DataStoreEvent<'DataStoreCreated'>[] => {
     const { datastoreId, displayName } = data
     if (dataStoreIn(state, datastoreId)) return []
-    const taken = Object.entries(state.datastores).find(
-      ([, one]) => !one.deleted && normalized(one.displayName) === normalized(displayName),
+    const namesake = Object.entries(state.datastores).find(
+      ([, datastore]) =>
+        !datastore.deleted && normalized(datastore.displayName) === normalized(displayName),
     )
-    if (taken)
+    if (namesake)
       throw refusal('datastore_exists', {
         message: `A DataStore with the display name '${displayName}' already exists`,
-        existingDatastoreId: taken[0],
+        existingDatastoreId: namesake[0],
       })
     return [{ type: 'DataStoreCreated', data }]
   }
@@ -100,8 +101,8 @@ export const decideBeginUploads =
   ({ datastoreId, uploads }: DataStoreEvent<'UploadsBegun'>['data']) =>
   (state: DataStores): DataStoreEvent<'UploadsBegun'>[] => {
     const { unfinished } = requireDataStore(datastoreId)(state)
-    const begun = uploads.filter(({ uploadId }) => !Object.hasOwn(unfinished, uploadId))
-    return begun.length > 0 ? [{ type: 'UploadsBegun', data: { datastoreId, uploads: begun } }] : []
+    const added = uploads.filter(({ uploadId }) => !Object.hasOwn(unfinished, uploadId))
+    return added.length > 0 ? [{ type: 'UploadsBegun', data: { datastoreId, uploads: added } }] : []
   }
 
 /** Only those that are unfinished. */

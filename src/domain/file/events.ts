@@ -15,7 +15,7 @@ export const fileEvents = {
     fileType: z.enum(mimeTypes),
     blob: text,
   }),
-  /** After a crash: the process that worked on it is gone. Or it failed, and a later reader can read it. */
+  /** Its process crashed, or it failed and a later reader can read it. */
   UploadRequeued: identity,
   UploadProcessingStarted: identity,
   /**
@@ -39,7 +39,7 @@ export const fileEvents = {
     vectorsBlob: text,
     vectorsBytes: count.optional(),
   }),
-  /** A later reader has read the document again. `chunksBlob` will hold the chunks that it found. */
+  /** A later reader has read the document again. `chunksBlob` will hold its chunks. */
   UploadRereadingStarted: identity.extend({
     reader: count,
     chunks: count,

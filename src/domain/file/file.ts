@@ -46,8 +46,8 @@ export const file: Aggregate<File, typeof fileEvents> = {
       withUpload(state, of, { ...state.uploads[of.uploadId], status: 'completed', rereading }),
     UploadReread: (state, { reader, chunksBlob, ...of }) => {
       const { rereading: _, vectors, ...upload } = state.uploads[of.uploadId] ?? {}
-      const kept = chunksBlob === undefined && vectors !== undefined ? { vectors } : {}
-      return withUpload(state, of, { ...upload, ...kept, status: 'completed', reader })
+      const current = chunksBlob === undefined && vectors !== undefined ? { vectors } : {}
+      return withUpload(state, of, { ...upload, ...current, status: 'completed', reader })
     },
     UploadFailed: (state, { reader = 1, ...of }) =>
       withUpload(state, of, { status: 'failed', reader }),
@@ -89,7 +89,7 @@ export const decideRequeue =
     return [{ type: 'UploadRequeued', data: { uploadId, datastoreId } }]
   }
 
-/** An interrupted upload is processed again; one just received counts as being processed already. */
+/** An interrupted upload is processed again; one just received counts as already processing. */
 export const decideStart =
   ({ uploadId, datastoreId }: Identity) =>
   (state: File): FileEvent<'UploadProcessingStarted'>[] =>

@@ -60,9 +60,9 @@ export const supportedExtensions = known
  */
 export const fileTypeOf = (filename: string, declared?: string): FileType | undefined => {
   const extension = /\.([^.]+)$/.exec(filename)?.[1]?.toLowerCase() ?? ''
-  const found = known.find(({ extensions }) => extensions.has(extension))
+  const match = known.find(({ extensions }) => extensions.has(extension))
   const name = declared?.split(';', 1)[0]?.trim().toLowerCase()
-  return !name || found?.names.has(name) ? found?.type : undefined
+  return !name || match?.names.has(name) ? match?.type : undefined
 }
 
 /** The name of a file without the folders it was in. */

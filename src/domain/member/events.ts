@@ -17,9 +17,9 @@ export const accountChange = z.discriminatedUnion('kind', [
 // Stored for good: add an optional field or a new event; never rename, never narrow.
 export const memberEvents = {
   /**
-   * `pending` until the person joins; `provisioned` where a partner's key added the account. `email`
-   * and `name` are what the organization invited the person with. `again`: the person had joined
-   * before, and was removed.
+   * `pending` until the person joins; `provisioned` where a partner's key added the account.
+   * `email` and `name` are those of the invitation. `again`: the person had joined before, and was
+   * removed.
    */
   MemberAdded: z.object({
     role,

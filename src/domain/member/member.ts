@@ -22,7 +22,7 @@ export type Member = {
   allowsBacking: boolean
   /** The person joined, in this membership or an earlier one. */
   hasJoined: boolean
-  /** The position of the last change of the account that this stream tells of. */
+  /** The position of the last change of the account that this stream records. */
   toldUpTo: number
   /** Of the address and name that the organization invited the person with. */
   key: KeyUse
@@ -39,7 +39,7 @@ const none: Member = {
 }
 
 /** What concerns no single membership stays, also after the person is added again. */
-const gone = ({ hasJoined, toldUpTo, key }: Member): Member => ({
+const afterRemoval = ({ hasJoined, toldUpTo, key }: Member): Member => ({
   ...none,
   status: 'removed',
   hasJoined,
@@ -66,8 +66,8 @@ export const member: Aggregate<Member, typeof memberEvents> = {
     MemberRoleChanged: (state, { role }) => ({ ...state, role }),
     BackingAllowed: (state) => ({ ...state, allowsBacking: true }),
     MemberAccountChanged: (state, { position }) => ({ ...state, toldUpTo: position }),
-    InvitationDeclined: gone,
-    MemberRemoved: gone,
+    InvitationDeclined: afterRemoval,
+    MemberRemoved: afterRemoval,
     PersonalDataErased: (state, { scope }) =>
       scope.includes('invitation') ? { ...state, key: afterErasure(state.key) } : state,
   },
@@ -181,8 +181,8 @@ export const decideRemove =
   }
 
 /**
- * Tells of a change of the person's account by the platform. Changes come in the order of the log, so
- * that one at or before the last that was told was told itself. The person may have left since.
+ * Records a change of the person's account by the platform. Changes come in the order of the log:
+ * those at or before the last recorded one are known. The person may have left since.
  */
 export const decideTellAccountChange =
   (data: MemberEvent<'MemberAccountChanged'>['data']) =>

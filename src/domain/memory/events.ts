@@ -10,7 +10,7 @@ export const memoryEvents = {
   MemoryRemembered: z.object({ memoryId: id, text: sealed }),
   /** It made room for a newer one. */
   MemoryForgotten: z.object({ memoryId: id }),
-  /** All memories of the user in the organization; `memoryIds` are those that were kept until then. */
+  /** All memories of the user in the organization; `memoryIds` lists those that were erased. */
   MemoriesErased: erasure.extend({ memoryIds: z.array(id).optional() }),
 }
 

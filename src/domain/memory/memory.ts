@@ -16,7 +16,7 @@ export const memoryLimit = 500
 
 type Remembered = { memoryId: string; text: Sealed }
 
-/** When a turn began, in ISO 8601, and the generation of the key that its memory is sealed under. */
+/** When a turn began, in ISO 8601, and the generation of the key that seals its memory. */
 type Of = { turnBeganAt: string; generation: number }
 
 /** What is remembered, oldest first. `erasedAt`: when all before was erased, in ISO 8601. */
@@ -35,7 +35,7 @@ export const memory: Aggregate<Memory, typeof memoryEvents> = {
     }),
     MemoryForgotten: ({ memories, ...state }, { memoryId }) => ({
       ...state,
-      memories: memories.filter((one) => one.memoryId !== memoryId),
+      memories: memories.filter((memory) => memory.memoryId !== memoryId),
     }),
     MemoriesErased: ({ key }, { destroyedAt }) => ({
       memories: [],
@@ -49,7 +49,7 @@ export const memory: Aggregate<Memory, typeof memoryEvents> = {
 export const memoryStream = (organizationId: string, userId: string) =>
   streamOf(memory, organizationId, userId)
 
-/** Whether the memories were erased after a turn began, which may know some, or since the sealing. */
+/** Whether the memories were erased after the turn began, or since the text was sealed. */
 export const isErasedSince = (
   { erasedAt, key }: Memory,
   { turnBeganAt, generation }: Of,

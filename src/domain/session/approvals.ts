@@ -20,28 +20,32 @@ export type Approval = Pick<
 /** What a paused run has come to so far. */
 export type PausedRun = Paused
 
-type Waits = {
+type OpenDecisions = {
   approvals: readonly Approval[]
   doubts: readonly Doubt[]
   paused: PausedRun | null
 }
 
 /** No run of the session waits for anybody. */
-export const noApprovals: Waits = { approvals: [], doubts: [], paused: null }
+export const noApprovals: OpenDecisions = { approvals: [], doubts: [], paused: null }
 
-const decided = (state: Waits, approvalId: string, status: Approval['status']): Waits => ({
+const decided = (
+  state: OpenDecisions,
+  approvalId: string,
+  status: Approval['status'],
+): OpenDecisions => ({
   ...state,
-  approvals: state.approvals.map((one) =>
-    one.approvalId === approvalId ? { ...one, status } : one,
+  approvals: state.approvals.map((approval) =>
+    approval.approvalId === approvalId ? { ...approval, status } : approval,
   ),
 })
 
 /** How the events of approvals change what waits. */
 export const evolveApprovals = {
   requested: (
-    state: Waits,
+    state: OpenDecisions,
     { approvalId, runId, argumentsDigest, approver, expiresAt }: Requested,
-  ): Waits => ({
+  ): OpenDecisions => ({
     ...state,
     approvals: [
       ...state.approvals,
@@ -49,42 +53,45 @@ export const evolveApprovals = {
     ],
   }),
   decided: (
-    state: Waits,
+    state: OpenDecisions,
     { approvalId, decision }: SessionEvent<'ApprovalDecided'>['data'],
-  ): Waits => decided(state, approvalId, decision === 'approve' ? 'approved' : 'denied'),
-  expired: (state: Waits, { approvalId }: { approvalId: string }): Waits =>
+  ): OpenDecisions => decided(state, approvalId, decision === 'approve' ? 'approved' : 'denied'),
+  expired: (state: OpenDecisions, { approvalId }: { approvalId: string }): OpenDecisions =>
     decided(state, approvalId, 'expired'),
-  paused: (state: Waits, paused: Paused): Waits => ({
+  paused: (state: OpenDecisions, paused: Paused): OpenDecisions => ({
     ...state,
     doubts: evolveDoubts.paused(state.doubts, paused.inDoubt),
     paused,
   }),
-  outcomeTold: (state: Waits, told: SessionEvent<'ToolOutcomeTold'>['data']): Waits => ({
+  outcomeTold: (
+    state: OpenDecisions,
+    data: SessionEvent<'ToolOutcomeTold'>['data'],
+  ): OpenDecisions => ({
     ...state,
-    doubts: evolveDoubts.outcomeTold(state.doubts, told),
+    doubts: evolveDoubts.outcomeTold(state.doubts, data),
   }),
   /** The process that resumes a run is told all that was decided until then. */
-  resumed: (state: Waits): Waits => ({
+  resumed: (state: OpenDecisions): OpenDecisions => ({
     paused: null,
     doubts: evolveDoubts.resumed(state.doubts),
-    approvals: state.approvals.map((one) =>
-      one.status === 'pending' ? one : { ...one, told: true },
+    approvals: state.approvals.map((approval) =>
+      approval.status === 'pending' ? approval : { ...approval, told: true },
     ),
   }),
 }
 
-/** Whether a paused run has something to go on with. */
-export const canGoOn = ({ approvals, doubts, paused }: Waits): boolean =>
+/** Whether a paused run can resume: it has a decision or an outcome that is new to it. */
+export const canGoOn = ({ approvals, doubts, paused }: OpenDecisions): boolean =>
   paused !== null &&
-  (approvals.some(({ status, told }) => status !== 'pending' && !told) || hasNews(doubts))
+  (approvals.some((approval) => approval.status !== 'pending' && !approval.told) || hasNews(doubts))
 
-/** What a run pauses with: what it asks for, and what it has come to. */
+/** The pause of a run: its requests for approval, and its state so far. */
 export type Pause = {
   requests: readonly Omit<Requested, 'userId' | 'keyId'>[]
   paused: Paused
 }
 
-type Owned = Waits & { ownerId: string; keyId: string | null; running: Running | null }
+type Owned = OpenDecisions & { ownerId: string; keyId: string | null; running: Running | null }
 
 /**
  * A run stops until somebody decides; nothing once it has ended, or is another process's. Calls
@@ -132,8 +139,8 @@ const alreadyDecided = ({ status }: Pick<Approval, 'status'>): Refusal =>
  */
 export const decideApproval =
   ({ approvalId, decision, argumentsDigest, by, reason, at }: Decision) =>
-  ({ approvals }: Waits): SessionEvent<'ApprovalDecided'>[] => {
-    const approval = approvals.find((one) => one.approvalId === approvalId)
+  ({ approvals }: OpenDecisions): SessionEvent<'ApprovalDecided'>[] => {
+    const approval = approvals.find((approval) => approval.approvalId === approvalId)
     if (!approval) throw refusal('approval_decided', { message: 'The run of the call has ended' })
     if (approval.status !== 'pending') throw alreadyDecided(approval)
     if (approval.expiresAt <= at) throw alreadyDecided({ status: 'expired' })
@@ -157,8 +164,8 @@ export const decideApproval =
 /** What nobody decided in time is denied. */
 export const decideExpiry =
   (approvalId: string, at: string) =>
-  ({ approvals }: Waits): SessionEvent<'ApprovalExpired'>[] => {
-    const approval = approvals.find((one) => one.approvalId === approvalId)
+  ({ approvals }: OpenDecisions): SessionEvent<'ApprovalExpired'>[] => {
+    const approval = approvals.find((approval) => approval.approvalId === approvalId)
     if (approval?.status !== 'pending' || approval.expiresAt > at) return []
     return [{ type: 'ApprovalExpired', data: { approvalId, runId: approval.runId } }]
   }
@@ -167,19 +174,19 @@ type Cause = SessionEvent<'ApprovalWithdrawn'>['data']['cause']
 
 /** The end of a run takes back what it asked for. */
 export const withdrawn = (
-  { approvals }: Waits,
+  { approvals }: OpenDecisions,
   runId: string,
   cause: Cause,
 ): SessionEvent<'ApprovalWithdrawn'>[] =>
-  approvals.flatMap((one) =>
-    one.runId === runId && one.status === 'pending'
-      ? [{ type: 'ApprovalWithdrawn', data: { approvalId: one.approvalId, runId, cause } }]
+  approvals.flatMap((approval) =>
+    approval.runId === runId && approval.status === 'pending'
+      ? [{ type: 'ApprovalWithdrawn', data: { approvalId: approval.approvalId, runId, cause } }]
       : [],
   )
 
 /** Cancels a run that no process executes: a queued or paused one. No event if there is none. */
 export const endWaiting = (
-  state: Waits & { running: Running | null },
+  state: OpenDecisions & { running: Running | null },
   cause: Cause,
 ): SessionEvent[] =>
   state.running?.queued
@@ -187,13 +194,13 @@ export const endWaiting = (
     : endPaused(state, cause)
 
 /**
- * A paused run ends as one that is cancelled: what it said is kept, in a message that has the run's
+ * A paused run ends as one that is cancelled: its text is kept, in a message that has the run's
  * id, and charged. Nothing where no run is paused.
  */
-export const endPaused = (state: Waits, cause: Cause): SessionEvent[] => {
+export const endPaused = (state: OpenDecisions, cause: Cause): SessionEvent[] => {
   if (!state.paused) return []
   const { runId, agent, text, state: _, inDoubt: __, ...cost } = state.paused
-  const said: SessionEvent[] = text
+  const message: SessionEvent[] = text
     ? [
         {
           type: 'AssistantMessageRecorded',
@@ -203,7 +210,7 @@ export const endPaused = (state: Waits, cause: Cause): SessionEvent[] => {
     : []
   return [
     ...withdrawn(state, runId, cause),
-    ...said,
+    ...message,
     { type: 'RunCancelled', data: { runId, ...cost } },
   ]
 }

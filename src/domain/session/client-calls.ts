@@ -7,7 +7,7 @@ export type WaitingCalls = {
   runId: string
   calls: readonly { id: string; name: string }[]
   state: Sealed
-  /** The run that goes on with the results; if it fails, they can be sent again. */
+  /** The run that resumes with the results; if it fails, they can be sent again. */
   answeredIn: string | null
 }
 

@@ -5,8 +5,8 @@ import { uncharged } from './running.ts'
 import type { Session } from './session.ts'
 
 /**
- * Erases a session of that owner, or what there is of a fork; its id is never taken again. A run that another process has under
- * way ends here. @throws session_not_found
+ * Erases a session of that owner, or an unfinished fork; its id is never taken again. A run that
+ * another process executes ends here. @throws session_not_found
  */
 export const decideErase =
   ({ sessionOwner, deletedBy }: { sessionOwner: string; deletedBy: string | null }) =>

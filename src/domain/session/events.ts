@@ -110,15 +110,15 @@ export const sessionEvents = {
   }),
   /** This process starts a queued run: its first attempt. */
   RunDequeued: z.object({ runId: id, node: z.string() }),
-  /** Another process goes on with a run, from what is recorded of it. */
+  /** Another process resumes a run from its recorded steps. */
   RunResumed: z.object({
     runId: id,
     node: z.string(),
     attempt,
-    /** Its last attempts ended with their processes, and other such runs were in flight in this one. */
+    /** Its last processes died, and other such runs were in flight in this process. */
     besideSuspects: z.boolean().optional(),
   }),
-  /** A process outlived the wait for a run whose last attempts ended with theirs: this one does not count. */
+  /** A process survived the wait for a run whose last processes died: this attempt does not count. */
   RunCleared: z.object({ runId: id, node: z.string() }),
   /** A process that stops in order leaves a run to another. It counts as no failed attempt. */
   RunHandedOver: z.object({ runId: id, node: z.string() }),
@@ -204,7 +204,7 @@ export const sessionEvents = {
    * from.
    */
   ClientToolsCalled: z.object({ runId: id, calls: z.array(toolCall), state: sealed }),
-  /** A client's result. `runId` is the run that goes on with it. */
+  /** A client's result. `runId` is the run that resumes with it. */
   ClientToolAnswered: z.object({
     messageId: id,
     runId: id,

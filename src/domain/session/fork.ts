@@ -3,7 +3,7 @@ import type { SessionEvent } from './events.ts'
 import type { Fork, Session } from './session.ts'
 import { isOwn, type Viewer } from './viewer.ts'
 
-/** The most that one fork copies: messages, characters of their sealed texts, bytes of their files. */
+/** The most that one fork copies: messages, characters of sealed texts, bytes of files. */
 export const mostForked = { messages: 10_000, characters: 22_369_622, files: 33_554_432 }
 
 /** Which messages a fork has. */
@@ -40,24 +40,25 @@ export const requireFree = (viewer: Viewer, forkId: string, state: Session): voi
 
 /**
  * The next messages of a fork; with the last of them it is a session. Messages that are there are
- * not copied again, nor those before which some are missing. @throws session_not_found, session_exists
+ * not copied again, nor those before which some are missing. @throws session_not_found,
+ * session_exists
  */
 export const decideFork =
   ({ fork, viewer, keyId, hidden, node, at, messages }: ForkPiece) =>
   (state: Session): SessionEvent<'ForkBegun' | 'MessageForked' | 'SessionForked'>[] => {
     requireFree(viewer, fork.forkId, state)
-    const begins = state.status === 'unknown'
-    if (!begins && state.status !== 'forking') return []
+    const isFirst = state.status === 'unknown'
+    if (!isFirst && state.status !== 'forking') return []
     const copied = state.fork?.copied ?? 0
     if (copied !== at) return []
     const { forkId, ...cut } = fork
-    const whole = { userId: viewer.userId, keyId, hidden, ...cut }
+    const origin = { userId: viewer.userId, keyId, hidden, ...cut }
     const events: ReturnType<ReturnType<typeof decideFork>> = messages.map((data) => ({
       type: 'MessageForked',
       data,
     }))
-    if (begins) events.unshift({ type: 'ForkBegun', data: { ...whole, forkId, node } })
+    if (isFirst) events.unshift({ type: 'ForkBegun', data: { ...origin, forkId, node } })
     if (copied + messages.length === fork.messages)
-      events.push({ type: 'SessionForked', data: whole })
+      events.push({ type: 'SessionForked', data: origin })
     return events
   }

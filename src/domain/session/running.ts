@@ -5,7 +5,7 @@ export type RunOwner = { node: string; attempt: number }
 export type Running = RunOwner & {
   runId: string
   payerId: string
-  /** Attempts up to this one do not count: a step was recorded since, or the run paused or was handed over. */
+  /** Attempts up to this one do not count: since then it had a step, a pause or a handover. */
   base: number
   /** When it was last resumed, other suspects were in flight in that process. */
   besideSuspects: boolean
@@ -18,7 +18,7 @@ export type Running = RunOwner & {
 /** A run's first attempt. */
 export const firstAttempt = { attempt: 1, base: 0, besideSuspects: false, cleared: 0 }
 
-/** How many attempts a run has without a recorded step between them, before it is closed as interrupted. */
+/** The most attempts of a run without a recorded step between them: then it is interrupted. */
 export const mostAttempts = 3
 
 /** Attempts since the last recorded step, the present one included. */

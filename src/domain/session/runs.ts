@@ -33,40 +33,43 @@ const progress: ReadonlySet<SessionEvent['type']> = new Set([
 /** Whether an event is a step of a run, after which its attempts count anew. */
 export const isProgress = ({ type }: SessionEvent): boolean => progress.has(type)
 
-type Asked = { runId: string; from: RunOwner }
+type TakeoverRequest = { runId: string; from: RunOwner }
 
-/** Attempts since the last recorded step of a run that no process has; 0 where it has ended, pauses or is another's. */
-export const attemptsOf = ({ runId, from }: Asked, { running, paused }: Session): number =>
+/** Attempts of an orphaned run since its last step; 0 once it ended, pauses or has an owner. */
+export const attemptsOf = (
+  { runId, from }: TakeoverRequest,
+  { running, paused }: Session,
+): number =>
   running?.runId === runId && isRunBy(running, from) && !paused ? attemptsInVain(running) : 0
 
 /**
- * Whether a run was tried as often as it is. An attempt beside other suspects does not count as the last: one
- * of them may have ended the process.
+ * Whether a run has used all its attempts. An attempt beside other suspects does not count as the
+ * last: one of them may have ended the process.
  */
-export const isExhausted = (asked: Asked, state: Session): boolean =>
-  attemptsOf(asked, state) >= mostAttempts && state.running?.besideSuspects === false
+export const isExhausted = (request: TakeoverRequest, state: Session): boolean =>
+  attemptsOf(request, state) >= mostAttempts && state.running?.besideSuspects === false
 
 /** Whether a run may be what ended its processes: two in a row, without a step in between. */
-export const isSuspect = (asked: Asked, state: Session): boolean =>
-  attemptsOf(asked, state) >= mostAttempts - 1 && !isExhausted(asked, state)
+export const isSuspect = (request: TakeoverRequest, state: Session): boolean =>
+  attemptsOf(request, state) >= mostAttempts - 1 && !isExhausted(request, state)
 
 /**
  * A process takes over a run that `from` had; nothing when the run has ended, when it is no longer
- * that process's, and after the last attempt. One that waits for somebody goes on when there is something to
- * go on with; a queued one begins. `besideSuspects`: other suspects are in flight in that process.
+ * that process's, and after the last attempt. A paused run resumes once it has news; a queued one
+ * begins. `besideSuspects`: other suspects are in flight in that process.
  */
 export const decideResume =
   ({
     node,
     besideSuspects,
-    ...asked
-  }: Asked & { node: string; besideSuspects?: boolean | undefined }) =>
+    ...request
+  }: TakeoverRequest & { node: string; besideSuspects?: boolean | undefined }) =>
   (state: Session): SessionEvent<'RunResumed' | 'RunDequeued'>[] => {
-    const { runId, from } = asked
+    const { runId, from } = request
     const { running } = state
     if (running?.runId !== runId || !isRunBy(running, from)) return []
     if (running.queued) return [{ type: 'RunDequeued', data: { runId, node } }]
-    const may = state.paused ? canGoOn(state) : !isExhausted(asked, state)
+    const may = state.paused ? canGoOn(state) : !isExhausted(request, state)
     const attempt = running.attempt + 1
     const data = { runId, node, attempt, ...(besideSuspects ? { besideSuspects } : {}) }
     return may ? [{ type: 'RunResumed', data }] : []

@@ -96,8 +96,8 @@ export const decideSend =
     const { viewer, keyId, hidden, messageId, runId, content, follows, before: imported } = send
     if (state.status === 'erased' || state.status === 'forking') throw refusal('session_not_found')
     if (state.running?.runId === runId) return []
-    const waits = state.paused !== null || state.running?.queued === true
-    const left = !waits && state.running?.node === send.node ? state.running : null
+    const isWaiting = state.paused !== null || state.running?.queued === true
+    const left = !isWaiting && state.running?.node === send.node ? state.running : null
     if (state.status === 'open' && !isOwn(viewer, state)) throw refusal('session_not_found')
     const before = state.turns.find((turn) => turn.messageId === messageId)
     const earlier = recentBefore(state, messageId).length - (before || !('box' in content) ? 1 : 0)
@@ -131,9 +131,9 @@ export const decideSend =
     const { runId: continues, calls } = requireOpen(waiting, content)
     if (!before)
       for (const { id: toolId, name: tool } of calls)
-        for (const one of content)
-          if (one.toolId === toolId)
-            events.push({ type: 'ClientToolAnswered', data: { ...one, runId, tool } })
+        for (const result of content)
+          if (result.toolId === toolId)
+            events.push({ type: 'ClientToolAnswered', data: { ...result, runId, tool } })
     started.data.continues = continues
     events.push(started)
     return events

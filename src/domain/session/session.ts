@@ -56,10 +56,15 @@ export type Session = {
   paused: PausedRun | null
 }
 
-const withMessage = (messages: readonly Remembered[], one: Remembered): readonly Remembered[] =>
-  messages.length < remembered ? [...messages, one] : [...messages.slice(1 - remembered), one]
+const withMessage = (
+  messages: readonly Remembered[],
+  message: Remembered,
+): readonly Remembered[] =>
+  messages.length < remembered
+    ? [...messages, message]
+    : [...messages.slice(1 - remembered), message]
 
-const ended = (state: Session, runId: string, outcome: Turn['outcome']): Session => {
+const afterEnd = (state: Session, runId: string, outcome: Turn['outcome']): Session => {
   const isRunning = state.running?.runId === runId
   const { approvals, doubts, paused } = isRunning ? noApprovals : state
   return {
@@ -189,13 +194,13 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
       toolCalls
         ? state
         : { ...state, recent: withMessage(state.recent, { role: 'assistant', content }) },
-    RunCompleted: (state, { runId }) => ended(state, runId, 'completed'),
+    RunCompleted: (state, { runId }) => afterEnd(state, runId, 'completed'),
     RunLimitReached: same,
     // A run that used up what it may is not begun anew by the same message.
     RunFailed: (state, { runId, code }) =>
-      ended(state, runId, code === limitCode ? 'limited' : 'failed'),
-    RunCancelled: (state, { runId }) => ended(state, runId, 'cancelled'),
-    RunTimedOut: (state, { runId }) => ended(state, runId, 'failed'),
+      afterEnd(state, runId, code === limitCode ? 'limited' : 'failed'),
+    RunCancelled: (state, { runId }) => afterEnd(state, runId, 'cancelled'),
+    RunTimedOut: (state, { runId }) => afterEnd(state, runId, 'failed'),
     ForkBegun: (state, { userId, keyId, hidden, node: _, ...fork }) => ({
       ...state,
       status: 'forking',

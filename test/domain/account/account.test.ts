@@ -91,7 +91,7 @@ t.test('releasing a reservation', async (t) => {
   given().when(release).changesNothing()
 })
 
-t.test('what an account remembers is bounded, and still nothing is charged twice', async (t) => {
+t.test('the memory of an account is bounded, and still nothing is charged twice', async (t) => {
   const runs = Array.from({ length: 1_000 }, (_, n) => `run-${n}`)
   const history = runs.flatMap((id) => [reserved(id, 2), settled(id, 1)])
   const state = evolved(account, account.initial, [granted(5_000), ...history])

@@ -13,7 +13,7 @@ const call = (name: string, headers: Record<string, string>) => ({
 const among = (agents: Record<string, AgentConfiguration>) => connectItems('a', (id) => agents[id])
 
 t.test('credentials that an agent and those below it send, each once, by name', async (t) => {
-  const found = among({
+  const items = among({
     a: configured('a', {
       subAgents: ['b', 'gone'],
       tools: [shopCall('https://shop.example', 'TOKEN'), 'recall'],
@@ -27,23 +27,23 @@ t.test('credentials that an agent and those below it send, each once, by name', 
     }),
     c: configured('c', { tools: [shopCall('https://shop.example', 'UNREACHED')] }),
   })
-  t.strictSame(found.items, [
+  t.strictSame(items.items, [
     { name: 'API', kind: 'mcp_server' },
     { name: 'TOKEN', kind: 'api_call' },
   ])
-  t.strictSame(found.skipped, [
+  t.strictSame(items.skipped, [
     { name: 'recall', reason: 'provided_by_system' },
     { name: 'fixed', reason: 'provided_by_organization' },
     { name: 'open', reason: 'no_credential_schema' },
   ])
-  t.doesNotThrow(() => requireItems(found))
+  t.doesNotThrow(() => requireItems(items))
 })
 
 t.test('agents that only run others send nothing', async (t) => {
   const tools = [shopCall('https://shop.example', 'TOKEN')]
-  const found = among({ a: configured('a', { agentType: 'LOOP_AGENT', tools }) })
-  t.strictSame(found, { items: [], skipped: [] })
-  t.throws(() => requireItems(found), { code: 'nothing_to_connect' })
+  const items = among({ a: configured('a', { agentType: 'LOOP_AGENT', tools }) })
+  t.strictSame(items, { items: [], skipped: [] })
+  t.throws(() => requireItems(items), { code: 'nothing_to_connect' })
 })
 
 t.test('at most twenty of a kind', async (t) => {

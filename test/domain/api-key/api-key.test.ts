@@ -72,23 +72,23 @@ t.test('who may give which scope', async (t) => {
 t.test('a user key is made by its own user, or by the platform', async (t) => {
   const given = deciding(t, apiKey)
   const own = { ...data, type: 'user' } as const
-  const made: ApiKeyEvent = { type: 'ApiKeyCreated', data: own }
-  const another = { ...owner, userId: 'user-2' }
+  const userKeyCreated: ApiKeyEvent = { type: 'ApiKeyCreated', data: own }
+  const otherOwner = { ...owner, userId: 'user-2' }
   given()
     .when(decideCreate(own, owner, at))
-    .emitsOnce(made)
+    .emitsOnce(userKeyCreated)
   given()
-    .when(decideCreate(own, another, at))
+    .when(decideCreate(own, otherOwner, at))
     .refuses('not_own_user_key')
   given()
     .when(decideCreate(own, { ...owner, inPerson: false }, at))
     .refuses('user_key_required')
   given()
-    .when(decideCreate(data, another, at))
+    .when(decideCreate(data, otherOwner, at))
     .emitsOnce(created)
   given()
     .when(decideCreate(own, platformGiver, at))
-    .emitsOnce(made)
+    .emitsOnce(userKeyCreated)
 })
 
 t.test('changing', async (t) => {

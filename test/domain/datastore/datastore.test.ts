@@ -19,7 +19,7 @@ const data = (datastoreId: string, displayName: string) => ({
   displayName,
   description: null,
 })
-const made = (datastoreId: string, displayName: string): DataStoreEvent => ({
+const datastoreCreated = (datastoreId: string, displayName: string): DataStoreEvent => ({
   type: 'DataStoreCreated',
   data: data(datastoreId, displayName),
 })
@@ -30,17 +30,17 @@ t.test('no two DataStores of an organization have one name', async (t) => {
   const given = deciding(t, dataStores)
   given()
     .when(decideCreate(data('d-1', 'Terms')))
-    .emitsOnce(made('d-1', 'Terms'))
+    .emitsOnce(datastoreCreated('d-1', 'Terms'))
   for (const name of ['Terms', ' terms ', 'TERMS', 'Ｔerms'])
-    given(made('d-1', 'Terms'))
+    given(datastoreCreated('d-1', 'Terms'))
       .when(decideCreate(data('d-2', name)))
       .refuses('datastore_exists')
-  given(made('d-1', 'Terms'), deleted)
+  given(datastoreCreated('d-1', 'Terms'), deleted)
     .when(decideCreate(data('d-2', 'Terms')))
-    .emitsOnce(made('d-2', 'Terms'))
+    .emitsOnce(datastoreCreated('d-2', 'Terms'))
 })
 
-const begun = (...uploadIds: string[]): DataStoreEvent => ({
+const uploadsBegun = (...uploadIds: string[]): DataStoreEvent => ({
   type: 'UploadsBegun',
   data: {
     datastoreId: 'd-1',
@@ -59,44 +59,52 @@ t.test('uploads are begun and finished once', async (t) => {
     { uploadId: 'u-1', filename: 'u-1.txt' },
     { uploadId: 'u-2', filename: 'u-2.txt' },
   ]
-  const begin = decideBeginUploads({ datastoreId: 'd-1', uploads })
-  given(made('d-1', 'Terms')).when(begin).emitsOnce(begun('u-1', 'u-2'))
-  given(made('d-1', 'Terms'), begun('u-1')).when(begin).emitsOnce(begun('u-2'))
-  given().when(begin).refuses('datastore_not_found')
-  given(made('d-1', 'Terms'), deleted).when(begin).refuses('datastore_not_found')
+  const decision = decideBeginUploads({ datastoreId: 'd-1', uploads })
+  given(datastoreCreated('d-1', 'Terms')).when(decision).emitsOnce(uploadsBegun('u-1', 'u-2'))
+  given(datastoreCreated('d-1', 'Terms'), uploadsBegun('u-1'))
+    .when(decision)
+    .emitsOnce(uploadsBegun('u-2'))
+  given().when(decision).refuses('datastore_not_found')
+  given(datastoreCreated('d-1', 'Terms'), deleted).when(decision).refuses('datastore_not_found')
   const finish = decideFinishUploads({ datastoreId: 'd-1', uploadIds: ['u-1', 'u-3'] })
-  given(made('d-1', 'Terms'), begun('u-1', 'u-2')).when(finish).emitsOnce(finished('u-1'))
-  given(made('d-1', 'Terms')).when(finish).changesNothing()
-  given(made('d-1', 'Terms'), begun('u-1'), deleted, cleared).when(finish).changesNothing()
+  given(datastoreCreated('d-1', 'Terms'), uploadsBegun('u-1', 'u-2'))
+    .when(finish)
+    .emitsOnce(finished('u-1'))
+  given(datastoreCreated('d-1', 'Terms')).when(finish).changesNothing()
+  given(datastoreCreated('d-1', 'Terms'), uploadsBegun('u-1'), deleted, cleared)
+    .when(finish)
+    .changesNothing()
 })
 
 t.test('a DataStore that is in use is deleted by force only', async (t) => {
   const given = deciding(t, dataStores)
   const used = { ...deletion, agents: [{ agentId: 'a', name: 'Reader' }] }
-  const one = made('d-1', 'Terms')
-  given(one).when(decideDelete(used)).refuses('datastore_in_use')
-  given(one)
+  const terms = datastoreCreated('d-1', 'Terms')
+  given(terms).when(decideDelete(used)).refuses('datastore_in_use')
+  given(terms)
     .when(decideDelete({ ...used, force: true }))
     .emitsOnce(deleted)
-  given(one, begun('u-1', 'u-2'), finished('u-1'))
+  given(terms, uploadsBegun('u-1', 'u-2'), finished('u-1'))
     .when(decideDelete(deletion))
     .refuses('datastore_in_use')
-  given(one, begun('u-1'))
+  given(terms, uploadsBegun('u-1'))
     .when(decideDelete({ ...deletion, force: true }))
     .emitsOnce(deleted)
-  given(one, begun('u-1'), finished('u-1')).when(decideDelete(deletion)).emitsOnce(deleted)
-  given(one, begun('u-1'))
+  given(terms, uploadsBegun('u-1'), finished('u-1')).when(decideDelete(deletion)).emitsOnce(deleted)
+  given(terms, uploadsBegun('u-1'))
     .when(decideDelete({ ...deletion, over: ['u-1'] }))
     .emitsOnce(deleted)
 })
 
 t.test('deleted, then cleared', async (t) => {
   const given = deciding(t, dataStores)
-  given(made('d-1', 'Terms')).when(decideDelete(deletion)).emits(deleted)
+  given(datastoreCreated('d-1', 'Terms')).when(decideDelete(deletion)).emits(deleted)
   given().when(decideDelete(deletion)).refuses('datastore_not_found')
-  given(made('d-1', 'Terms'), deleted).when(decideDelete(deletion)).refuses('datastore_not_found')
-  given(made('d-1', 'Terms'), deleted).when(decideCleared('d-1')).emitsOnce(cleared)
-  given(made('d-1', 'Terms')).when(decideCleared('d-1')).changesNothing()
+  given(datastoreCreated('d-1', 'Terms'), deleted)
+    .when(decideDelete(deletion))
+    .refuses('datastore_not_found')
+  given(datastoreCreated('d-1', 'Terms'), deleted).when(decideCleared('d-1')).emitsOnce(cleared)
+  given(datastoreCreated('d-1', 'Terms')).when(decideCleared('d-1')).changesNothing()
 })
 
 t.test('agents let go of a DataStore', async (t) => {

@@ -22,96 +22,98 @@ import { baseName, fileTypeOf } from '../../../src/domain/file/types.ts'
 import { deciding } from '../../support/given.ts'
 
 const identity = (uploadId: string) => ({ uploadId, datastoreId: 'd-1' })
-const one = identity('u-1')
-const two = identity('u-2')
+const first = identity('u-1')
+const second = identity('u-2')
 const details = { filename: 'a.md', fileSize: 1, fileType: 'text/markdown', blob: 'b' } as const
-const received = (of: typeof one): FileEvent => ({
+const received = (of: typeof first): FileEvent => ({
   type: 'UploadReceived',
   data: { ...of, ...details },
 })
-const made = { chunks: 2, chunksBlob: 'c' }
-const indexing = (of: typeof one): FileEvent => ({
+const stored = { chunks: 2, chunksBlob: 'c' }
+const indexing = (of: typeof first): FileEvent => ({
   type: 'UploadIndexingStarted',
-  data: { ...of, ...made },
+  data: { ...of, ...stored },
 })
-const completed = (of: typeof one): FileEvent => ({ type: 'UploadCompleted', data: of })
-const failed: FileEvent = { type: 'UploadFailed', data: { ...one, reason: 'Empty' } }
+const completed = (of: typeof first): FileEvent => ({ type: 'UploadCompleted', data: of })
+const failed: FileEvent = { type: 'UploadFailed', data: { ...first, reason: 'Empty' } }
 const removed = (
-  of: typeof one,
+  of: typeof first,
   reason: 'deleted' | 'replaced' | 'datastore_deleted',
   completed: boolean,
 ): FileEvent => ({ type: 'UploadRemoved', data: { ...of, reason, completed } })
-const requeued: FileEvent = { type: 'UploadRequeued', data: one }
-const started: FileEvent = { type: 'UploadProcessingStarted', data: one }
+const requeued: FileEvent = { type: 'UploadRequeued', data: first }
+const started: FileEvent = { type: 'UploadProcessingStarted', data: first }
 
 t.test('from received to completed', async (t) => {
   const given = deciding(t, file)
   given()
-    .when(decideReceive({ ...one, ...details }))
-    .emitsOnce(received(one))
-  given(received(one))
-    .when(decideIndex({ ...one, ...made }))
-    .emitsOnce(indexing(one))
-  given(received(one), indexing(one)).when(decideComplete(one)).emitsOnce(completed(one))
-  given(received(one)).when(decideComplete(one)).changesNothing()
-  given(received(one)).when(decideStart(one)).changesNothing()
+    .when(decideReceive({ ...first, ...details }))
+    .emitsOnce(received(first))
+  given(received(first))
+    .when(decideIndex({ ...first, ...stored }))
+    .emitsOnce(indexing(first))
+  given(received(first), indexing(first)).when(decideComplete(first)).emitsOnce(completed(first))
+  given(received(first)).when(decideComplete(first)).changesNothing()
+  given(received(first)).when(decideStart(first)).changesNothing()
 })
 
 t.test('after a crash it waits, and is taken up again', async (t) => {
   const given = deciding(t, file)
-  given(received(one)).when(decideRequeue(one)).emitsOnce(requeued)
-  given(received(one), indexing(one)).when(decideRequeue(one)).emitsOnce(requeued)
-  given(received(one), requeued).when(decideStart(one)).emitsOnce(started)
-  given(received(one), requeued)
-    .when(decideIndex({ ...one, ...made }))
+  given(received(first)).when(decideRequeue(first)).emitsOnce(requeued)
+  given(received(first), indexing(first)).when(decideRequeue(first)).emitsOnce(requeued)
+  given(received(first), requeued).when(decideStart(first)).emitsOnce(started)
+  given(received(first), requeued)
+    .when(decideIndex({ ...first, ...stored }))
     .changesNothing()
-  given(received(one), failed).when(decideRequeue(one)).changesNothing()
+  given(received(first), failed).when(decideRequeue(first)).changesNothing()
 })
 
 t.test('it fails once, and not when it is over', async (t) => {
   const given = deciding(t, file)
-  const fail = decideFail({ ...one, reason: 'Empty' })
-  given(received(one)).when(fail).emitsOnce(failed)
-  given(received(one), indexing(one), completed(one)).when(fail).changesNothing()
+  const fail = decideFail({ ...first, reason: 'Empty' })
+  given(received(first)).when(fail).emitsOnce(failed)
+  given(received(first), indexing(first), completed(first)).when(fail).changesNothing()
   given().when(fail).changesNothing()
 })
 
-t.test('what has failed fails again or waits again for a later reader only', async (t) => {
+t.test('a failed upload fails again or is queued again for a later reader only', async (t) => {
   const given = deciding(t, file)
-  const again: FileEvent = { type: 'UploadFailed', data: { ...one, reason: 'Empty', reader: 2 } }
-  const fail = decideFail({ ...one, reason: 'Empty', reader: 2 })
-  given(received(one), failed).when(fail).emitsOnce(again)
-  given(received(one), failed).when(decideRetry(one)).emitsOnce(requeued)
-  given(received(one), indexing(one), completed(one)).when(decideRetry(one)).changesNothing()
-  given().when(decideRetry(one)).changesNothing()
+  const again: FileEvent = { type: 'UploadFailed', data: { ...first, reason: 'Empty', reader: 2 } }
+  const fail = decideFail({ ...first, reason: 'Empty', reader: 2 })
+  given(received(first), failed).when(fail).emitsOnce(again)
+  given(received(first), failed).when(decideRetry(first)).emitsOnce(requeued)
+  given(received(first), indexing(first), completed(first))
+    .when(decideRetry(first))
+    .changesNothing()
+  given().when(decideRetry(first)).changesNothing()
 })
 
 t.test('the latest upload that completes is the file', async (t) => {
   const given = deciding(t, file)
-  given(received(one), indexing(one), completed(one), received(two), indexing(two))
-    .when(decideComplete(two))
-    .emitsOnce(completed(two), removed(one, 'replaced', true))
-  given(received(one), failed, received(two), indexing(two))
-    .when(decideComplete(two))
-    .emitsOnce(completed(two), removed(one, 'replaced', false))
-  given(received(one), received(two), indexing(two), indexing(one), completed(two))
-    .when(decideComplete(one))
-    .emitsOnce(completed(one), removed(one, 'replaced', true))
-  given(received(one), received(two), indexing(two))
-    .when(decideComplete(two))
-    .emitsOnce(completed(two))
+  given(received(first), indexing(first), completed(first), received(second), indexing(second))
+    .when(decideComplete(second))
+    .emitsOnce(completed(second), removed(first, 'replaced', true))
+  given(received(first), failed, received(second), indexing(second))
+    .when(decideComplete(second))
+    .emitsOnce(completed(second), removed(first, 'replaced', false))
+  given(received(first), received(second), indexing(second), indexing(first), completed(second))
+    .when(decideComplete(first))
+    .emitsOnce(completed(first), removed(first, 'replaced', true))
+  given(received(first), received(second), indexing(second))
+    .when(decideComplete(second))
+    .emitsOnce(completed(second))
 })
 
-t.test('what can be searched is embedded, the same once', async (t) => {
+t.test('a completed upload is embedded, with the same vectors once', async (t) => {
   const given = deciding(t, file)
-  const vectors = { ...one, model: 'openai/small', dimensions: 3, vectorsBlob: 'v' }
+  const vectors = { ...first, model: 'openai/small', dimensions: 3, vectorsBlob: 'v' }
   const embedded: FileEvent = { type: 'UploadEmbedded', data: vectors }
   const embed = decideEmbed(vectors)
-  given(received(one), indexing(one)).when(embed).changesNothing()
-  given(received(one), indexing(one), completed(one)).when(embed).emitsOnce(embedded)
+  given(received(first), indexing(first)).when(embed).changesNothing()
+  given(received(first), indexing(first), completed(first)).when(embed).emitsOnce(embedded)
   const again: FileEvent = { type: 'UploadEmbedded', data: { ...vectors, vectorsBlob: 'w' } }
-  given(received(one), indexing(one), completed(one), again).when(embed).emitsOnce(embedded)
-  given(received(one), removed(one, 'deleted', true))
+  given(received(first), indexing(first), completed(first), again).when(embed).emitsOnce(embedded)
+  given(received(first), removed(first, 'deleted', true))
     .when(embed)
     .changesNothing()
   const { uploads } = file.evolve.UploadEmbedded({ uploads: {} }, vectors)
@@ -120,17 +122,17 @@ t.test('what can be searched is embedded, the same once', async (t) => {
   t.notOk(hasVectors({ uploads }, 'u-2', 'v'))
 })
 
-t.test('what can be searched is read again, each time once', async (t) => {
+t.test('a completed upload is read again, each time once', async (t) => {
   const given = deciding(t, file)
-  const chunks = { ...one, reader: 2, chunks: 3, chunksBlob: 'd' }
+  const chunks = { ...first, reader: 2, chunks: 3, chunksBlob: 'd' }
   const announced: FileEvent = { type: 'UploadRereadingStarted', data: chunks }
   const replaced: FileEvent = {
     type: 'UploadReread',
-    data: { ...one, reader: 2, chunksBlob: 'd' },
+    data: { ...first, reader: 2, chunksBlob: 'd' },
   }
-  const unchanged: FileEvent = { type: 'UploadReread', data: { ...one, reader: 2 } }
-  const searched = [received(one), indexing(one), completed(one)] as const
-  given(received(one), indexing(one)).when(decideReread(chunks)).changesNothing()
+  const unchanged: FileEvent = { type: 'UploadReread', data: { ...first, reader: 2 } }
+  const searched = [received(first), indexing(first), completed(first)] as const
+  given(received(first), indexing(first)).when(decideReread(chunks)).changesNothing()
   given(...searched)
     .when(decideReread(chunks))
     .emitsOnce(announced)
@@ -143,10 +145,10 @@ t.test('what can be searched is read again, each time once', async (t) => {
   given(...searched)
     .when(decideReplaceChunks(unchanged.data))
     .emitsOnce(unchanged)
-  given(...searched, announced, removed(one, 'deleted', true))
+  given(...searched, announced, removed(first, 'deleted', true))
     .when(decideReplaceChunks(replaced.data))
     .changesNothing()
-  const vectors = { ...one, model: 'openai/small', dimensions: 3, vectorsBlob: 'v' }
+  const vectors = { ...first, model: 'openai/small', dimensions: 3, vectorsBlob: 'v' }
   const embedded: FileEvent = { type: 'UploadEmbedded', data: vectors }
   given(...searched, embedded, announced, replaced)
     .when(decideEmbed(vectors))
@@ -161,20 +163,20 @@ t.test('what can be searched is read again, each time once', async (t) => {
 
 t.test('deleting removes every upload of the file, then erases it', async (t) => {
   const given = deciding(t, file)
-  given(received(one), indexing(one), completed(one), received(two))
+  given(received(first), indexing(first), completed(first), received(second))
     .when(decideDelete)
-    .emitsOnce(removed(one, 'deleted', true), removed(two, 'deleted', false))
+    .emitsOnce(removed(first, 'deleted', true), removed(second, 'deleted', false))
   given().when(decideDelete).refuses('file_not_found')
-  given(received(one), removed(one, 'deleted', false))
+  given(received(first), removed(first, 'deleted', false))
     .when(decideDelete)
     .refuses('file_not_found')
   given().when(decideRemoveAll('datastore_deleted')).changesNothing()
-  given(received(one), removed(one, 'deleted', false))
-    .when(decideErase(one))
-    .emitsOnce({ type: 'UploadErased', data: one })
-  given(received(one)).when(decideErase(one)).changesNothing()
-  given(received(one), removed(one, 'deleted', false))
-    .when(decideIndex({ ...one, ...made }))
+  given(received(first), removed(first, 'deleted', false))
+    .when(decideErase(first))
+    .emitsOnce({ type: 'UploadErased', data: first })
+  given(received(first)).when(decideErase(first)).changesNothing()
+  given(received(first), removed(first, 'deleted', false))
+    .when(decideIndex({ ...first, ...stored }))
     .changesNothing()
 })
 

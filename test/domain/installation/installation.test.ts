@@ -19,7 +19,7 @@ t.test('keys are registered once', async (t) => {
 t.test('every outage is recorded', async (t) => {
   const given = deciding(t, installation)
   const from = '2026-01-01T00:00:00.000Z'
-  const ended = { type: 'OutageEnded', data: { from } } as const
-  given(registered).when(decideRecordOutage(from)).emits(ended)
-  given(registered, ended).when(decideRecordOutage(from)).emits(ended)
+  const outageEnded = { type: 'OutageEnded', data: { from } } as const
+  given(registered).when(decideRecordOutage(from)).emits(outageEnded)
+  given(registered, outageEnded).when(decideRecordOutage(from)).emits(outageEnded)
 })

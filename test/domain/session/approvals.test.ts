@@ -18,7 +18,11 @@ import { begunSession, sessionEvent } from '../../support/session-events.ts'
 const { data: requested } = sessionEvent('ApprovalRequested')
 const { data: paused } = sessionEvent('RunPaused')
 const { userId, keyId, ...request } = requested
-const asked = [...begunSession, sessionEvent('ApprovalRequested'), sessionEvent('RunPaused')]
+const pausedSession = [
+  ...begunSession,
+  sessionEvent('ApprovalRequested'),
+  sessionEvent('RunPaused'),
+]
 const other = { ...request, approvalId: 'approval-2', at: '0.1/1/0', toolId: 'call_2' }
 const approved = sessionEvent('ApprovalDecided')
 const withdrawn: SessionEvent = {
@@ -56,7 +60,7 @@ t.test('a run pauses with what it asks for, once', async (t) => {
 })
 
 t.test('a call is approved or denied', async (t) => {
-  const when = deciding(t, session)(...asked).when
+  const when = deciding(t, session)(...pausedSession).when
   when(says()).emitsOnce(approved)
   const denied = { ...approved.data, decision: 'deny' } as const
   const { reason: _, ...without } = denied
@@ -68,39 +72,39 @@ t.test('a call is approved or denied', async (t) => {
 
 t.test('what cannot be decided', async (t) => {
   const given = deciding(t, session)
-  given(...asked)
+  given(...pausedSession)
     .when(says({ argumentsDigest: 'another' }))
     .refuses('arguments_changed')
-  given(...asked, approved)
+  given(...pausedSession, approved)
     .when(says())
     .refuses('approval_decided')
-  given(...asked, approved)
+  given(...pausedSession, approved)
     .when(says({ decision: 'deny', argumentsDigest: 'another' }))
     .refuses('approval_decided')
-  given(...asked, sessionEvent('ApprovalExpired'))
+  given(...pausedSession, sessionEvent('ApprovalExpired'))
     .when(says())
     .refuses('approval_decided')
-  given(...asked)
+  given(...pausedSession)
     .when(says({ at: requested.expiresAt }))
     .refuses('approval_decided')
-  given(...asked, sessionEvent('RunCancelled'))
+  given(...pausedSession, sessionEvent('RunCancelled'))
     .when(says())
     .refuses('approval_decided')
-  given(...asked, sessionEvent('SessionErased'))
+  given(...pausedSession, sessionEvent('SessionErased'))
     .when(says())
     .refuses('approval_decided')
 })
 
-t.test('what nobody decides in time is denied, once', async (t) => {
+t.test('an approval that nobody decides in time is denied, once', async (t) => {
   const given = deciding(t, session)
   const late = decideExpiry('approval-1', requested.expiresAt)
-  given(...asked)
+  given(...pausedSession)
     .when(late)
     .emitsOnce(sessionEvent('ApprovalExpired'))
-  given(...asked)
+  given(...pausedSession)
     .when(decideExpiry('approval-1', early))
     .changesNothing()
-  given(...asked, approved)
+  given(...pausedSession, approved)
     .when(late)
     .changesNothing()
   given(...begunSession)
@@ -108,16 +112,16 @@ t.test('what nobody decides in time is denied, once', async (t) => {
     .changesNothing()
 })
 
-t.test('a run can go on once it has something to go on with', async (t) => {
+t.test('a paused run can resume once its approval is decided or expired', async (t) => {
   const goesOn = (...events: SessionEvent[]) => canGoOn(evolved(session, session.initial, events))
   t.notOk(goesOn(...begunSession))
-  t.notOk(goesOn(...asked))
-  t.ok(goesOn(...asked, approved))
-  t.ok(goesOn(...asked, sessionEvent('ApprovalExpired')))
+  t.notOk(goesOn(...pausedSession))
+  t.ok(goesOn(...pausedSession, approved))
+  t.ok(goesOn(...pausedSession, sessionEvent('ApprovalExpired')))
   const open = sessionEvent('ApprovalRequested')
   t.notOk(goesOn(...begunSession, open, approved), 'it has not stopped yet')
   t.ok(goesOn(...begunSession, open, approved, sessionEvent('RunPaused')), 'decided before it did')
-  t.notOk(goesOn(...asked, approved, sessionEvent('RunCancelled')))
+  t.notOk(goesOn(...pausedSession, approved, sessionEvent('RunCancelled')))
 })
 
 const message: Send = {
@@ -137,9 +141,9 @@ const send = decideSend(message)
 t.test('a new message cancels a run that waits, which keeps what it said', async (t) => {
   const { runId, agent, text, state: _, ...cost } = paused
   if (!text) throw new Error('the sample has a text')
-  const [closed, said, end, ...message] = send(evolved(session, session.initial, asked))
+  const [closed, answer, end, ...message] = send(evolved(session, session.initial, pausedSession))
   t.strictSame(
-    [closed, said, end],
+    [closed, answer, end],
     [
       withdrawn,
       {
@@ -151,8 +155,8 @@ t.test('a new message cancels a run that waits, which keeps what it said', async
   )
   t.match(message, [{ type: 'UserMessageSent' }, { type: 'RunStarted', data: { runId: 'run-9' } }])
   const after = evolved(session, session.initial, [
-    ...asked,
-    ...send(evolved(session, session.initial, asked)),
+    ...pausedSession,
+    ...send(evolved(session, session.initial, pausedSession)),
   ])
   t.match(after, { running: { runId: 'run-9' }, approvals: [], paused: null })
 })
@@ -162,15 +166,15 @@ t.test('the message of a run that waits can be sent again: the run answers it', 
   deciding(
     t,
     session,
-  )(...asked)
+  )(...pausedSession)
     .when(again)
     .changesNothing()
 })
 
 t.test('nothing is left of it when the session is erased', async (t) => {
   const erase = decideErase({ sessionOwner: 'user-1', deletedBy: 'user-1' })
-  const state = evolved(session, session.initial, asked)
-  const after = evolved(session, session.initial, [...asked, ...erase(state)])
+  const state = evolved(session, session.initial, pausedSession)
+  const after = evolved(session, session.initial, [...pausedSession, ...erase(state)])
   t.match(after, { status: 'erased', approvals: [], paused: null })
 })
 

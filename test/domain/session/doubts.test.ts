@@ -20,8 +20,8 @@ const paying = { ...pay, at: '0.1/0/0', argumentsDigest: 'second' }
 const paused = (...inDoubt: (typeof pay)[]) =>
   sessionEvent('RunPaused', undefined, { state: 'in_doubt', inDoubt })
 const inDoubt = [...begunSession, paused(pay)]
-const told = sessionEvent('ToolOutcomeTold')
-const { result } = told.data
+const outcomeTold = sessionEvent('ToolOutcomeTold')
+const { result } = outcomeTold.data
 const resumed = sessionEvent('RunResumed')
 
 const says = (change: Partial<TellOutcome> = {}) =>
@@ -47,20 +47,20 @@ t.test('a run pauses with the calls that are in doubt', async (t) => {
 
 t.test('somebody says what came of a call', async (t) => {
   const { when } = deciding(t, session)(...inDoubt)
-  when(says()).emits(told)
-  const { result: _, ...without } = { ...told.data, outcome: 'not_done' as const }
+  when(says()).emits(outcomeTold)
+  const { result: _, ...without } = { ...outcomeTold.data, outcome: 'not_done' as const }
   when(says({ outcome: 'not_done', result: undefined })).emits({
     type: 'ToolOutcomeTold',
     data: without,
   })
-  when(says({ argumentsDigest: 'first' })).emits(told)
+  when(says({ argumentsDigest: 'first' })).emits(outcomeTold)
 })
 
 t.test('what is refused', async (t) => {
   const given = deciding(t, session)
   const cases: [SessionEvent[], Partial<TellOutcome>][] = [
-    [[...inDoubt, told], {}],
-    [[...inDoubt, told, resumed], { outcome: 'not_done' }],
+    [[...inDoubt, outcomeTold], {}],
+    [[...inDoubt, outcomeTold, resumed], { outcome: 'not_done' }],
     [inDoubt, { toolId: 'call_2' }],
     [inDoubt, { runId: 'run-2' }],
     [begunSession, {}],
@@ -84,48 +84,48 @@ t.test('calls that share an id are told apart by their arguments', async (t) => 
     .refuses('arguments_changed')
   const second: SessionEvent = {
     type: 'ToolOutcomeTold',
-    data: { ...told.data, at: paying.at },
+    data: { ...outcomeTold.data, at: paying.at },
   }
   given(...both)
     .when(says({ argumentsDigest: 'second' }))
     .emits(second)
-  given(...both, told)
+  given(...both, outcomeTold)
     .when(says())
     .emits(second)
   const equal = { ...paying, argumentsDigest: 'first' }
   given(...begunSession, paused(pay, equal))
     .when(says())
-    .emits(told)
-  given(...begunSession, paused(pay, equal), told)
+    .emits(outcomeTold)
+  given(...begunSession, paused(pay, equal), outcomeTold)
     .when(says())
     .emits(second)
 })
 
-t.test('the run goes on with what was said, and may be in doubt again', async (t) => {
+t.test('the run resumes with the outcome, and may be in doubt again', async (t) => {
   const after = (...events: SessionEvent[]) => evolved(session, session.initial, events)
   t.notOk(canGoOn(after(...inDoubt)))
-  t.ok(canGoOn(after(...inDoubt, told)))
+  t.ok(canGoOn(after(...inDoubt, outcomeTold)))
   const resume = decideResume({
     runId: 'run-1',
     from: { node: 'node-1', attempt: 1 },
     node: 'node-2',
   })
   t.strictSame(resume(after(...inDoubt)), [])
-  t.match(resume(after(...inDoubt, told)), [{ type: 'RunResumed' }])
+  t.match(resume(after(...inDoubt, outcomeTold)), [{ type: 'RunResumed' }])
 
-  const again = [...inDoubt, told, resumed, paused(pay)]
+  const again = [...inDoubt, outcomeTold, resumed, paused(pay)]
   t.notOk(canGoOn(after(...again)), 'what was said was heard')
   deciding(
     t,
     session,
   )(...again)
     .when(says())
-    .emits(told)
+    .emits(outcomeTold)
 
   const both = [...begunSession, paused(pay, paying)]
-  const { data } = told
+  const { data } = outcomeTold
   const meanwhile: SessionEvent = { type: 'ToolOutcomeTold', data: { ...data, at: paying.at } }
-  const heard = after(...both, told, resumed, meanwhile, paused(paying))
+  const heard = after(...both, outcomeTold, resumed, meanwhile, paused(paying))
   t.ok(canGoOn(heard), 'what was said while it was under way is not lost')
 })
 

@@ -36,7 +36,7 @@ const piece = (at: number, ...messages: ForkedMessage[]): ForkPiece => ({
   at,
   messages,
 })
-const begun: SessionEvent<'ForkBegun'> = {
+const forkBegun: SessionEvent<'ForkBegun'> = {
   type: 'ForkBegun',
   data: { ...owner, ...fork, node: 'node-1' },
 }
@@ -59,34 +59,34 @@ t.test('deciding a fork', async (t) => {
   const all = [message(1), message(2, 'assistant'), message(3)]
   given()
     .when(decideFork(piece(0, ...all)))
-    .emitsOnce(begun, copied(1), copied(2, 'assistant'), copied(3), forked)
+    .emitsOnce(forkBegun, copied(1), copied(2, 'assistant'), copied(3), forked)
   given()
     .when(decideFork(piece(0, message(1))))
-    .emitsOnce(begun, copied(1))
-  given(begun, copied(1))
+    .emitsOnce(forkBegun, copied(1))
+  given(forkBegun, copied(1))
     .when(decideFork(piece(1, message(2))))
     .emitsOnce(copied(2))
-  given(begun, copied(1), copied(2))
+  given(forkBegun, copied(1), copied(2))
     .when(decideFork(piece(2, message(3))))
     .emitsOnce(copied(3), forked)
   const empty = { ...fork, after: null, messages: 0 }
   given()
     .when(decideFork({ ...piece(0), fork: empty }))
     .emitsOnce(
-      { type: 'ForkBegun', data: { ...begun.data, after: null, messages: 0 } },
+      { type: 'ForkBegun', data: { ...forkBegun.data, after: null, messages: 0 } },
       { type: 'SessionForked', data: { ...forked.data, after: null, messages: 0 } },
     )
 })
 
 t.test('a message is copied once, and none is left out', async (t) => {
   const given = deciding(t, session)
-  given(begun, copied(1), copied(2))
+  given(forkBegun, copied(1), copied(2))
     .when(decideFork(piece(1, message(2))))
     .changesNothing()
-  given(begun, copied(1))
+  given(forkBegun, copied(1))
     .when(decideFork(piece(2, message(3))))
     .changesNothing()
-  given(begun, copied(1), copied(2), copied(3), forked)
+  given(forkBegun, copied(1), copied(2), copied(3), forked)
     .when(decideFork(piece(2, message(3))))
     .changesNothing()
 })
@@ -95,20 +95,20 @@ t.test('an id that is taken', async (t) => {
   const given = deciding(t, session)
   const other = { ...piece(0, message(1)), fork: { ...fork, forkId: 'fork-2' } }
   given(created).when(decideFork(other)).refuses('session_exists')
-  given(begun, copied(1)).when(decideFork(other)).refuses('session_exists')
+  given(forkBegun, copied(1)).when(decideFork(other)).refuses('session_exists')
   given(erased).when(decideFork(other)).refuses('session_not_found')
-  given(begun, copied(1), erased)
+  given(forkBegun, copied(1), erased)
     .when(decideFork(piece(1, message(2))))
     .refuses('session_not_found')
   const stranger = { ...other, viewer: { userId: 'user-2', onlyKeyId: null } }
   given(created).when(decideFork(stranger)).refuses('session_not_found')
-  const state = evolved(session, session.initial, [begun])
+  const state = evolved(session, session.initial, [forkBegun])
   t.doesNotThrow(() => requireFree(viewer, 'fork-1', state), 'by this fork')
 })
 
 t.test('half a fork is no session', async (t) => {
   const given = deciding(t, session)
-  const half = [begun, copied(1)]
+  const half = [forkBegun, copied(1)]
   const send = {
     viewer,
     keyId: 'key-1',
@@ -131,11 +131,11 @@ t.test('half a fork is no session', async (t) => {
     .emits(erased)
 })
 
-t.test('a whole one is: it goes on with what was said', async (t) => {
+t.test('a complete fork is open, with the messages of its source', async (t) => {
   const calls = [{ id: 'c', name: 'n', arguments: message(1).content }]
   const called = { ...message(2, 'assistant'), toolCalls: calls }
   const state = evolved(session, session.initial, [
-    begun,
+    forkBegun,
     copied(1),
     { type: 'MessageForked', data: called },
     copied(3, 'tool'),

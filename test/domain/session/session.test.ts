@@ -51,7 +51,7 @@ const started = (n: number, message = n, node = 'node-1'): SessionEvent => ({
     attempt: 1,
   },
 })
-const answered = (n: number): SessionEvent => ({
+const answerRecorded = (n: number): SessionEvent => ({
   type: 'AssistantMessageRecorded',
   data: {
     messageId: `answer-${n}`,
@@ -77,7 +77,7 @@ const timedOut = (n: number): SessionEvent => ({
   data: { runId: `run-${n}`, ...free },
 })
 
-const turn = (n: number): SessionEvent[] => [sent(n), started(n), answered(n), completed(n)]
+const turn = (n: number): SessionEvent[] => [sent(n), started(n), answerRecorded(n), completed(n)]
 
 t.test('a queued run starts once, in the first process that takes it', async (t) => {
   const given = deciding(t, session)
@@ -140,15 +140,15 @@ t.test('a message that follows a turn is for the session as that turn left it', 
   const given = deciding(t, session)
   const follows = (n: number, more: Partial<Send> = {}) =>
     decideSend(sendOf(3, { follows: `run-${n}`, ...more }))
-  const whole = [created, ...turn(1), ...turn(2)]
-  given(...whole)
+  const history = [created, ...turn(1), ...turn(2)]
+  given(...history)
     .when(follows(2))
     .emitsOnce(sent(3), started(3))
-  given(...whole)
+  given(...history)
     .when(follows(1))
     .refuses('response_continued')
   given().when(follows(1)).refuses('response_continued')
-  given(...whole, sent(4), started(4, 4), failed(4))
+  given(...history, sent(4), started(4, 4), failed(4))
     .when(follows(2, { messageId: 'message-4' }))
     .emits(started(3, 4))
 })
@@ -158,7 +158,7 @@ t.test('a run that used up what it may is not begun anew by its message', async 
     type: 'RunFailed',
     data: { runId: 'run-1', code: 'run_limit_reached', ...cost },
   }
-  const given = deciding(t, session)(created, sent(1), started(1), answered(1), limited)
+  const given = deciding(t, session)(created, sent(1), started(1), answerRecorded(1), limited)
   given.when(decideSend(sendOf(2, { messageId: 'message-1' }))).emits()
   given.when(decideSend(sendOf(2))).emits(sent(2), started(2))
 })
@@ -235,7 +235,7 @@ t.test('a message whose turn was cancelled is answered where it is asked again',
   const given = deciding(t, session)
   const again = decideSend(sendOf(2, { messageId: 'message-1', askAgain: true }))
   given(created, sent(1), started(1), cancelled(1)).when(again).emitsOnce(started(2, 1))
-  given(created, sent(1), started(1), answered(1), cancelled(1))
+  given(created, sent(1), started(1), answerRecorded(1), cancelled(1))
     .when(again)
     .emitsOnce(started(2, 1))
   given(created, sent(1), started(1), cancelled(1), ...turn(3))
@@ -247,7 +247,7 @@ t.test('a message whose turn was cancelled is answered where it is asked again',
 })
 
 t.test('a cancelled answer is left out where its message is asked again', async (t) => {
-  const given = [created, ...turn(3), sent(1), started(1), answered(1), cancelled(1)]
+  const given = [created, ...turn(3), sent(1), started(1), answerRecorded(1), cancelled(1)]
   const roles = (...more: SessionEvent[]) =>
     evolved(session, session.initial, [...given, ...more]).recent.map(({ role }) => role)
   t.strictSame(roles(), ['user', 'assistant', 'user', 'assistant'])
@@ -268,7 +268,7 @@ t.test('a session forgets what is long past', async (t) => {
 
 t.test('steps are recorded while their run is under way, and never after', async (t) => {
   const given = deciding(t, session)
-  const steps = [answered(1), completed(1)]
+  const steps = [answerRecorded(1), completed(1)]
   given(created, sent(1), started(1))
     .when(decideRecord('run-1', steps))
     .emitsOnce(...steps)
@@ -294,7 +294,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   node: fc.constantFrom('node-1', 'node-2'),
 })
 
-const ends = { complete: completed, fail: failed, cancel: cancelled }
+const endEvents = { complete: completed, fail: failed, cancel: cancelled }
 
 t.test(
   'whatever happens: one run at a time, one record of a message, one end of a run',
@@ -308,7 +308,7 @@ t.test(
           const decide =
             what === 'send'
               ? decideSend(sendOf(n, { messageId: `message-${message}`, node }))
-              : decideRecord(`run-${running()}`, [ends[what](running())])
+              : decideRecord(`run-${running()}`, [endEvents[what](running())])
           let events: readonly SessionEvent[] = []
           try {
             events = decide(state)
@@ -363,33 +363,33 @@ t.test('a run is of one process in one attempt', async (t) => {
   given(...run)
     .when(resume(owner('node-1', 1), 'node-2'))
     .emits(resumed('node-2', 2))
-  const taken = [...run, resumed('node-2', 2)]
-  given(...taken)
+  const takeover = [...run, resumed('node-2', 2)]
+  given(...takeover)
     .when(record(owner('node-1', 1)))
     .emits()
-  given(...taken)
+  given(...takeover)
     .when(record(owner('node-2', 2)))
     .emits(step)
-  given(...taken)
+  given(...takeover)
     .when(resume(owner('node-1', 1), 'node-3'))
     .emits()
-  given(...taken)
+  given(...takeover)
     .when(resume(owner('node-2', 2), 'node-2'))
     .emits(resumed('node-2', 3))
-  given(...taken, resumed('node-2', 3))
+  given(...takeover, resumed('node-2', 3))
     .when(record(owner('node-2', 2)))
     .emits()
-  given(...taken, resumed('node-2', 3))
+  given(...takeover, resumed('node-2', 3))
     .when(resume(owner('node-2', 3), 'node-4'))
     .emits()
   const handedOver: SessionEvent = {
     type: 'RunHandedOver',
     data: { runId: 'run-1', node: 'node-2' },
   }
-  given(...taken, handedOver, resumed('node-3', 3))
+  given(...takeover, handedOver, resumed('node-3', 3))
     .when(resume(owner('node-3', 3), 'node-4'))
     .emits(resumed('node-4', 4))
-  given(...taken, completed(1))
+  given(...takeover, completed(1))
     .when(resume(owner('node-2', 2), 'node-3'))
     .emits()
 })
@@ -412,8 +412,8 @@ t.test('attempts of a run count anew after each recorded step', async (t) => {
   })
   const cleared: SessionEvent = { type: 'RunCleared', data: { runId: 'run-1', node: 'node-1' } }
   const run = [created, sent(1), started(1)]
-  const asked = (attempt: number) => ({ runId: 'run-1', from: { node: 'node-1', attempt } })
-  const resume = (attempt: number) => decideResume({ ...asked(attempt), node: 'node-1' })
+  const request = (attempt: number) => ({ runId: 'run-1', from: { node: 'node-1', attempt } })
+  const resume = (attempt: number) => decideResume({ ...request(attempt), node: 'node-1' })
   const twice = [...run, resumed(2), resumed(3)]
 
   given(...twice)
@@ -451,7 +451,7 @@ t.test('attempts of a run count anew after each recorded step', async (t) => {
     .emits()
 
   const isSuspectAfter = (attempt: number, ...events: SessionEvent[]) =>
-    isSuspect(asked(attempt), evolved(session, session.initial, events))
+    isSuspect(request(attempt), evolved(session, session.initial, events))
   t.notOk(isSuspectAfter(1, ...run))
   t.ok(isSuspectAfter(2, ...run, resumed(2)))
   t.notOk(isSuspectAfter(2, ...run, resumed(2), called))
@@ -461,20 +461,20 @@ t.test('attempts of a run count anew after each recorded step', async (t) => {
   t.notOk(isSuspectAfter(2, ...twice, cleared), 'it is another attempt’s')
 })
 
-t.test('what came before by the client is kept where the session has no history', async (t) => {
+t.test("the client's history is stored where the session has none", async (t) => {
   const given = deciding(t, session)
   const before = content('earlier')
-  const begun = (n: number) => {
+  const runStarted = (n: number) => {
     const { data } = started(n) as SessionEvent<'RunStarted'>
     return { type: 'RunStarted', data: { ...data, before } } as const
   }
   given()
     .when(decideSend(sendOf(1, { before })))
-    .emits(created, sent(1), begun(1))
+    .emits(created, sent(1), runStarted(1))
   given(created, sent(1), started(1), failed(1))
     .when(decideSend({ ...sendOf(1, { before }), runId: 'run-2' }))
-    .emits({ type: 'RunStarted', data: { ...begun(1).data, runId: 'run-2' } })
-  given(created, sent(1), started(1), answered(1), completed(1))
+    .emits({ type: 'RunStarted', data: { ...runStarted(1).data, runId: 'run-2' } })
+  given(created, sent(1), started(1), answerRecorded(1), completed(1))
     .when(decideSend(sendOf(2, { before })))
     .emits(sent(2), started(2))
 })
@@ -486,28 +486,28 @@ t.test('erasing', async (t) => {
     type: 'SessionErased',
     data: { deletedBy, sessionOwner: 'user-1', delegated },
   })
-  const whole = [created, sent(1), started(1), answered(1), completed(1)]
-  given(...whole)
+  const history = [created, sent(1), started(1), answerRecorded(1), completed(1)]
+  given(...history)
     .when(erase)
     .emitsOnce(erased('user-2', true))
-  given(...whole)
+  given(...history)
     .when(decideErase({ sessionOwner: 'user-1', deletedBy: 'user-1' }))
     .emitsOnce(erased('user-1', false))
   given(created, sent(1), started(1))
     .when(erase)
     .emitsOnce({ type: 'RunCancelled', data: { runId: 'run-1', ...free } }, erased('user-2', true))
-  given(...whole)
+  given(...history)
     .when(decideErase({ sessionOwner: 'user-2', deletedBy: 'user-2' }))
     .refuses('session_not_found')
   given().when(erase).refuses('session_not_found')
-  const gone = [...whole, erased('user-2', true)]
-  given(...gone)
+  const erasedHistory = [...history, erased('user-2', true)]
+  given(...erasedHistory)
     .when(erase)
     .refuses('session_not_found')
-  given(...gone)
+  given(...erasedHistory)
     .when(decideSend(sendOf(1)))
     .refuses('session_not_found')
-  given(...gone)
+  given(...erasedHistory)
     .when(decideSend(sendOf(2)))
     .refuses('session_not_found')
 })

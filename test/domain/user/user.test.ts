@@ -146,9 +146,9 @@ t.test('an invitation by a partner', async (t) => {
 t.test('names of identity providers are data', async (t) => {
   const given = deciding(t, user)
   for (const provider of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
-    const one = { provider, subjectHash: 's-1' }
-    const event: UserEvent = { type: 'IdentityLinked', data: one }
-    given(registered).when(decideLinkIdentity(one)).emitsOnce(event)
+    const identity = { provider, subjectHash: 's-1' }
+    const event: UserEvent = { type: 'IdentityLinked', data: identity }
+    given(registered).when(decideLinkIdentity(identity)).emitsOnce(event)
     given(registered, event)
       .when(decideLinkIdentity({ provider, subjectHash: 's-2' }))
       .refuses('identity_conflict')
