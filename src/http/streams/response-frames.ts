@@ -1,4 +1,3 @@
-import type { TurnDone } from '../../agents/agent-event.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ending } from '../../support/ending.ts'
 import { jsonString } from '../../support/plain-json.ts'
@@ -44,22 +43,19 @@ const isNumberedAnew = ({ attempt = 1 }: LiveTurn, isPast: boolean): boolean =>
   isPast || attempt > 1
 
 /**
- * A turn as OpenAI's events of a response (docs/contract/responses.md#streams), each numbered from
- * 0. A turn in memory always gives the same events, so that a client goes on exactly where it was.
- * A signal that aborts with a refusal ends them with an `error`. `[DONE]` is the last item. The
- * last value is how many events there were.
+ * The events of a response as text, each numbered from 0. Events that the client has already are
+ * counted, and empty.
  */
-export async function* responseFrames(
+const responseEvents = (
   turn: LiveTurn,
-  { echo, after = -1, ids = false, isPast = false, untilNow = false }: ResponseStream,
-  signal?: Ending,
-): AsyncGenerator<string, number> {
+  { echo, after = -1, ids = false, isPast = false }: ResponseStream,
+) => {
   const { runId } = turn
   const item_id = `msg_${runId}`
   const place = `"item_id":"${item_id}","output_index":0,"content_index":0`
   let number = 0
   /** The message has begun. */
-  let opened = false
+  let hasBegun = false
 
   const numbered = (type: string, fields: () => string): string => {
     const n = number++
@@ -69,19 +65,12 @@ export async function* responseFrames(
   }
   const event = (type: string, fields: object): string =>
     numbered(type, () => JSON.stringify(fields).slice(1, -1))
-  const told = (type: string, progress: Progress): string =>
+  const response = (type: string, progress: Progress): string =>
     numbered(type, () => `"response":${JSON.stringify(responseOf(turn, progress, echo))}`)
 
-  /** As OpenAI describes it, and in `error` as Open Responses does and as its SDKs raise it. */
-  const failure = (refused: Refusal): string => {
-    const error = { param: null, ...errorOf(refused) }
-    const { code, message, param } = error
-    return event('error', { code, message, param, error })
-  }
-
-  const opening = (): string => {
-    if (opened) return ''
-    opened = true
+  const beginMessage = (): string => {
+    if (hasBegun) return ''
+    hasBegun = true
     const item = { ...outputMessageOf(runId, '', 'in_progress'), content: [] }
     const [part] = outputMessageOf(runId, '', 'in_progress').content
     return (
@@ -90,16 +79,8 @@ export async function* responseFrames(
     )
   }
 
-  const delta = (text: string): string =>
-    text === ''
-      ? ''
-      : opening() +
-        numbered(
-          'response.output_text.delta',
-          () => `${place},"delta":${jsonString(text)},"logprobs":[]`,
-        )
-
-  const closing = (text: string, status: 'completed' | 'incomplete'): string => {
+  const endMessage = (text: string, status: 'completed' | 'incomplete'): string => {
+    if (!hasBegun) return ''
     const item = outputMessageOf(runId, text, status)
     const at = { item_id, output_index: 0, content_index: 0 }
     return (
@@ -109,66 +90,97 @@ export async function* responseFrames(
     )
   }
 
-  const calls = (done: TurnDone): string =>
-    callsIn(done)
-      .map((item, n) => {
-        const output_index = n + (opened ? 1 : 0)
-        const at = { item_id: item.id, output_index }
-        const begun = { ...item, arguments: '', status: 'in_progress' }
-        return [
-          event('response.output_item.added', { output_index, item: begun }),
-          ...piecesOf(item.arguments).map((delta) =>
-            event('response.function_call_arguments.delta', { ...at, delta }),
-          ),
-          event('response.function_call_arguments.done', {
-            ...at,
-            name: item.name,
-            arguments: item.arguments,
-          }),
-          event('response.output_item.done', { output_index, item }),
-        ].join('')
-      })
-      .join('')
+  const call = (item: ReturnType<typeof callsIn>[number], output_index: number): string => {
+    const at = { item_id: item.id, output_index }
+    const { name, arguments: args } = item
+    const opening = { ...item, arguments: '', status: 'in_progress' }
+    return [
+      event('response.output_item.added', { output_index, item: opening }),
+      ...piecesOf(args).map((delta) =>
+        event('response.function_call_arguments.delta', { ...at, delta }),
+      ),
+      event('response.function_call_arguments.done', { ...at, name, arguments: args }),
+      event('response.output_item.done', { output_index, item }),
+    ].join('')
+  }
 
-  /** The end comes in any case. */
-  const pass = (): void => {
+  /** The client gets the end in any case. */
+  const skipToEnd = (): void => {
     if (isNumberedAnew(turn, isPast) && number <= after) number = after + 1
   }
 
-  const ended = (progress: Progress): string => {
-    if (!('done' in progress)) {
-      pass()
-      const error = 'refusal' in progress ? failure(progress.refusal) : ''
-      return error + told(endings.failed, progress)
-    }
-    const { done, status } = progress
-    const response = responseOf(turn, progress, echo)
-    const begun = hasMessage(status, done) ? opening() : ''
-    if (done.text !== '' || status === 'cancelled') pass()
-    const whole = response.status === 'completed' ? 'completed' : 'incomplete'
-    const message = opened ? closing(done.text, whole) : ''
-    const ending = endings[response.status as keyof typeof endings]
-    return begun + message + calls(done) + told(ending, progress)
+  /** As OpenAI describes it, and in `error` as Open Responses does and as its SDKs raise it. */
+  const failure = (refused: Refusal): string => {
+    const error = { param: null, ...errorOf(refused) }
+    const { code, message, param } = error
+    return event('error', { code, message, param, error })
   }
 
-  const begun = { status: 'in_progress' } as const
-  const start = told('response.created', begun) + told('response.in_progress', begun)
+  return {
+    /** The number of events so far. */
+    count: () => number,
+    start(): string {
+      const progress = { status: 'in_progress' } as const
+      return response('response.created', progress) + response('response.in_progress', progress)
+    },
+    delta(text: string): string {
+      if (text === '') return ''
+      const fields = () => `${place},"delta":${jsonString(text)},"logprobs":[]`
+      return beginMessage() + numbered('response.output_text.delta', fields)
+    },
+    failure,
+    end(progress: Progress): string {
+      if (!('done' in progress)) {
+        skipToEnd()
+        const error = 'refusal' in progress ? failure(progress.refusal) : ''
+        return error + response(endings.failed, progress)
+      }
+      const { done, status } = progress
+      const result = responseOf(turn, progress, echo)
+      const opening = hasMessage(status, done) ? beginMessage() : ''
+      if (done.text !== '' || status === 'cancelled') skipToEnd()
+      const message = endMessage(
+        done.text,
+        result.status === 'completed' ? 'completed' : 'incomplete',
+      )
+      const firstCall = hasBegun ? 1 : 0
+      const calls = callsIn(done).map((item, n) => call(item, n + firstCall))
+      const ending = endings[result.status as keyof typeof endings]
+      return opening + message + calls.join('') + response(ending, progress)
+    },
+  }
+}
+
+/**
+ * A turn as OpenAI's events of a response (docs/contract/responses.md#streams). A turn in memory
+ * always gives the same events, so that a client continues exactly where it was. A signal that
+ * aborts with a refusal ends them with an `error`. `[DONE]` is the last item. The last value is the
+ * number of events.
+ */
+export async function* responseFrames(
+  turn: LiveTurn,
+  stream: ResponseStream,
+  signal?: Ending,
+): AsyncGenerator<string, number> {
+  const { untilNow = false } = stream
+  const events = responseEvents(turn, stream)
+  const start = events.start()
   if (start !== '') yield start
-  if (untilNow && turn.log.end() === 0) return number
+  if (untilNow && turn.log.end() === 0) return events.count()
   const ordered = branchOrder()
   for await (const items of turn.log.follow(0, signal)) {
     let text = ''
     for (const item of items.flatMap(ordered))
-      if (item.event === 'token') text += delta(item.text)
+      if (item.event === 'token') text += events.delta(item.text)
       else if (item.event === 'done' || item.event === 'failed')
-        text += ended(progressAt(await turn.outcome))
+        text += events.end(progressAt(await turn.outcome))
     if (text !== '') yield text
     if (untilNow) break
   }
   const { reason } = signal ?? {}
-  if (reason instanceof Refusal) yield failure(reason)
+  if (reason instanceof Refusal) yield events.failure(reason)
   if (!untilNow) yield lastItem
-  return number
+  return events.count()
 }
 
 /** Whether a client can have come to the event with a number. */

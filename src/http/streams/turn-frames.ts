@@ -129,6 +129,70 @@ const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undef
   return event ? [format.lifecycle(event)] : []
 }
 
+/** Writes the items of a turn as frames, from the place that a client has reached. */
+const frameWriter = (run: string, attempt: number, format: StreamFormat, from: StreamPlace) => {
+  let { item: n, part: after, characters } = from
+  let failed = false
+  /** The last place that was written. */
+  let last = `${n}.${Math.max(0, after)}:${characters}`
+  const framed = (place: string, data: string): string => {
+    last = place
+    return frame(`${run}:${place}`, data)
+  }
+  const beforePlace = Buffer.from(`id: ${run}:`)
+  const beforeText = Buffer.from(`\ndata: ${format.token.before}`)
+  const afterText = Buffer.from(`${format.token.after}\n\n`)
+
+  const writeToken = (text: string, to: Writing): void => {
+    if (after >= 0) return
+    characters += text.length
+    last = `${n}.0:${characters}`
+    to.put(beforePlace)
+    to.write(last)
+    to.put(beforeText)
+    to.json(text)
+    to.put(afterText)
+  }
+
+  const writeParts = (item: Exclude<TurnItem, { event: 'token' }>, to: Writing): void => {
+    if (item.event === 'failed') failed = true
+    const parts = partsOf(item, format)
+    for (let part = Math.max(0, after + 1); part < parts.length; part++) {
+      const data = parts[part]
+      if (data) to.write(framed(`${n}.${part}:${characters}`, data))
+    }
+  }
+
+  return {
+    /** The number of the next item. */
+    next: () => n,
+    hasFailed: () => failed,
+    /** Place 0 is the opening; the turn's items follow it. */
+    opening(): string {
+      if (n > 0) return ''
+      const frames = openingOf(attempt, format).map((data, part) =>
+        part > after && data ? framed(`0.${part}:0`, data) : '',
+      )
+      n = 1
+      after = -1
+      return frames.join('')
+    },
+    write(item: TurnItem, to: Writing): void {
+      if (item.event === 'token') writeToken(item.text, to)
+      else writeParts(item, to)
+      after = -1
+      n++
+    },
+    /** The frames of a refusal, at the last place. */
+    failure({ code, message }: Refusal): string {
+      failed = true
+      return failureParts(code, message, format)
+        .map((data) => framed(last, data))
+        .join('')
+    },
+  }
+}
+
 /**
  * A turn as SSE frames. Each frame's id names its place, and a turn always gives the same frames,
  * so that a client continues exactly where it was. A signal that aborts with a refusal ends them
@@ -141,55 +205,14 @@ export async function* turnFrames(
   signal?: Ending,
 ): AsyncGenerator<Uint8Array, CutOff | undefined> {
   const run = attempt > 1 ? `${runId}_${attempt}` : runId
-  let { item: n, part: after, characters } = from
-  let failed = false
-  /** The place that was reached. */
-  let last = `${n}.${Math.max(0, after)}:${characters}`
-  const framed = (place: string, data: string): string => {
-    last = place
-    return frame(`${run}:${place}`, data)
-  }
-  const prefix = Buffer.from(`id: ${run}:`)
-  const before = Buffer.from(`\ndata: ${format.token.before}`)
-  const suffix = Buffer.from(`${format.token.after}\n\n`)
-
-  // Place 0 is the opening; the turn's items follow it.
-  let opening = ''
-  if (n === 0) {
-    for (const [part, data] of openingOf(attempt, format).entries())
-      if (part > after && data) opening += framed(`0.${part}:0`, data)
-    n = 1
-    after = -1
-  }
-  // What comes earlier is put in order too: places are those in the order that was sent.
-  let at = format.inBranchOrder ? log.first + 1 : n
+  const frames = frameWriter(run, attempt, format, from)
+  let opening = frames.opening()
+  const first = frames.next()
+  // Earlier items are put in order too: places are those in the order that was sent.
+  let at = format.inBranchOrder ? log.first + 1 : first
   const ordered = format.inBranchOrder ? branchOrder() : undefined
 
-  const write = (item: TurnItem, to: Writing): void => {
-    if (at++ < n) return
-    if (item.event === 'token') {
-      if (after < 0) {
-        characters += item.text.length
-        last = `${n}.0:${characters}`
-        to.put(prefix)
-        to.write(last)
-        to.put(before)
-        to.json(item.text)
-        to.put(suffix)
-      }
-    } else {
-      if (item.event === 'failed') failed = true
-      const parts = partsOf(item, format)
-      for (let part = Math.max(0, after + 1); part < parts.length; part++) {
-        const data = parts[part]
-        if (data) to.write(framed(`${n}.${part}:${characters}`, data))
-      }
-    }
-    after = -1
-    n++
-  }
-
-  // It goes with the first items, where they are there already.
+  // The opening is sent with the first items, where they are there already.
   if (opening !== '' && log.end() < at) {
     yield Buffer.from(opening)
     opening = ''
@@ -197,16 +220,13 @@ export async function* turnFrames(
   for await (const items of log.follow(at - 1, signal)) {
     const bytes = utf8Of((to) => {
       to.write(opening)
-      for (const item of ordered ? items.flatMap(ordered) : items) write(item, to)
+      for (const item of ordered ? items.flatMap(ordered) : items)
+        if (at++ >= frames.next()) frames.write(item, to)
     })
     opening = ''
     if (bytes.length > 0) yield bytes
   }
   const { reason } = signal ?? {}
-  if (reason instanceof Refusal) {
-    failed = true
-    const parts = failureParts(reason.code, reason.message, format)
-    yield Buffer.from(opening + parts.map((data) => framed(last, data)).join(''))
-  }
-  return failed && format.closesOnError ? cutOff : undefined
+  if (reason instanceof Refusal) yield Buffer.from(opening + frames.failure(reason))
+  return frames.hasFailed() && format.closesOnError ? cutOff : undefined
 }
