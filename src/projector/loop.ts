@@ -52,81 +52,93 @@ type LoopOptions = Leadership & {
   telemetry?: Telemetry | undefined
 }
 
+const settle = ({ done }: Pick<LoopOptions, 'done'>, outcomes: readonly FoldedBatch[]): void => {
+  for (const { cursor, position, error } of outcomes) {
+    cursor.position = position
+    cursor.error = error
+  }
+  done(outcomes)
+}
+
+/** Reads the checkpoints. Answers the position from which the feed is read. */
+const readCheckpoints = async (options: LoopOptions): Promise<Position> => {
+  const { store, views, cursors } = options
+  await options.learn()
+  const end = await store.end()
+  const outcomes = cursors.map(async (cursor): Promise<FoldedBatch> => {
+    const { name } = cursor.projection
+    const position = await views.checkpoint(name)
+    const ahead = position > end ? { error: new ViewAhead(name, position, end) } : {}
+    return { cursor, view: name, changes: [], position, ...ahead }
+  })
+  settle(options, await Promise.all(outcomes))
+  return earliest(...cursors.map(({ position }) => position))
+}
+
+/** Folds and commits a batch of the feed. */
+const foldBatch = async (
+  options: LoopOptions,
+  projectionStore: ReturnType<typeof retryingStore>,
+  batch: Stretch,
+): Promise<void> => {
+  const { cursors, fold, signal, telemetry } = options
+  if (signal.aborted) return
+  const span = telemetry?.begin('projection batch', {
+    attributes: { 'reprise.events': batch.events.length, 'reprise.position': batch.position },
+  })
+  try {
+    const outcomes = await fold(projectionStore, cursors, batch)
+    settle(options, await committed(projectionStore, outcomes, batch.more))
+    span?.end()
+  } catch (error) {
+    span?.end({}, error instanceof Error ? error.name : 'Error')
+    throw error
+  }
+}
+
+/** Folds the feed from the stored checkpoints until it fails, or the views are renewed. */
+const foldFeed = (options: LoopOptions): Observable<unknown> => {
+  const { store, serially, leading, renewed = NEVER, gathered } = options
+  const ending = new AbortController()
+  // A batch under way must not be stored where what it was folded from is gone.
+  const holds = () => leading() && !ending.signal.aborted
+  const projectionStore = retryingStore({ ...options, leading: holds })
+  const renewal = renewed.pipe(
+    map((): never => {
+      ending.abort()
+      throw new ViewsRenewed('the views are folded from the start')
+    }),
+  )
+  const batches = defer(() => serially(() => readCheckpoints(options))).pipe(
+    switchMap((after) => {
+      const feed = stretches(store, after, ending.signal, gathered)
+      return defer(() => feed.next()).pipe(
+        concatMap(({ done, value }) =>
+          done
+            ? of(false)
+            : serially(() => foldBatch(options, projectionStore, value)).then(() => true),
+        ),
+        repeat(),
+      )
+    }),
+  )
+  return merge(renewal, batches).pipe(
+    takeWhile(Boolean),
+    finalize(() => ending.abort()),
+  )
+}
+
 /**
  * The loop of a leading projector: reads the checkpoints, then feed → batch → fold → commit while
  * this process leads. The next batch is pulled when the last is stored; far from the end of the log
  * batches are larger. An error of the feed starts the loop over from the stored checkpoints.
  */
-export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
-  const { store, views, cursors, fold, serially, leading, done, log, signal } = options
-  const { renewed = NEVER, gathered } = options
-
-  const settled = (outcomes: readonly FoldedBatch[]) => {
-    for (const { cursor, position, error } of outcomes) {
-      cursor.position = position
-      cursor.error = error
-    }
-    done(outcomes)
-  }
-
-  const start = async () => {
-    await options.learn()
-    const end = await store.end()
-    const outcomes = cursors.map(async (cursor): Promise<FoldedBatch> => {
-      const { name } = cursor.projection
-      const position = await views.checkpoint(name)
-      const ahead = position > end ? { error: new ViewAhead(name, position, end) } : {}
-      return { cursor, view: name, changes: [], position, ...ahead }
-    })
-    settled(await Promise.all(outcomes))
-    return earliest(...cursors.map(({ position }) => position))
-  }
-
-  return defer(() => {
-    const ending = new AbortController()
-    // A batch under way must not be stored where what it was folded from is gone.
-    const holds = () => leading() && !ending.signal.aborted
-    const projectionStore = retryingStore({ ...options, leading: holds })
-    const step = async (batch: Stretch) => {
-      if (signal.aborted) return
-      const span = options.telemetry?.begin('projection batch', {
-        attributes: { 'reprise.events': batch.events.length, 'reprise.position': batch.position },
-      })
-      try {
-        const outcomes = await fold(projectionStore, cursors, batch)
-        settled(await committed(projectionStore, outcomes, batch.more))
-        span?.end()
-      } catch (error) {
-        span?.end({}, error instanceof Error ? error.name : 'Error')
-        throw error
-      }
-    }
-    const startsOver = renewed.pipe(
-      map((): never => {
-        ending.abort()
-        throw new ViewsRenewed('the views are folded from the start')
-      }),
-    )
-    const steps = defer(() => serially(start)).pipe(
-      switchMap((after) => {
-        const feed = stretches(store, after, ending.signal, gathered)
-        return defer(() => feed.next()).pipe(
-          concatMap(({ done, value }) =>
-            done ? of(false) : serially(() => step(value)).then(() => true),
-          ),
-          repeat(),
-        )
-      }),
-    )
-    return merge(startsOver, steps).pipe(
-      takeWhile(Boolean),
-      finalize(() => ending.abort()),
-    )
-  }).pipe(
+export const projectorLoop = (options: LoopOptions): Observable<unknown> =>
+  defer(() => foldFeed(options)).pipe(
     retry({
       delay: (err, attempt) => {
-        if (signal.aborted || !leading()) return EMPTY
-        log.error(
+        if (options.signal.aborted || !options.leading()) return EMPTY
+        options.log.error(
           { err, attempt },
           'projecting was interrupted, starting over from the checkpoints',
         )
@@ -135,4 +147,3 @@ export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
       resetOnSuccess: true,
     }),
   )
-}
