@@ -76,125 +76,133 @@ const textOf = (content: unknown): string => {
 const between = (start: TreeEvent | undefined, { metadata }: TreeEvent): number | undefined =>
   start && Math.max(0, Date.parse(metadata.at) - Date.parse(start.metadata.at))
 
+/** A row of a run or of a tool, and the event that it began with. */
+type Started = { row: Row; start: TreeEvent }
+
+/** The tree of a session so far. */
+type Tree = {
+  session: string
+  rows: Row[]
+  runs: Map<string, Started>
+  steps: Map<string, Row>
+  tools: Map<string, Started>
+  /** The depth of the agent of this name that was started last. */
+  depths: Map<string, number>
+}
+
+const addRow = ({ rows }: Tree, depth: number, name: string, ...facts: Row['facts']): Row => {
+  const row = { depth, name, facts }
+  rows.push(row)
+  return row
+}
+
+/** The row of a run. Its message may come before `RunStarted`. */
+const runRow = (tree: Tree, runId = ''): Row => {
+  const name = `run ${runId}`
+  const row = tree.runs.get(runId)?.row ?? tree.rows.findLast((other) => other.name === name)
+  return row ?? addRow(tree, 0, name, 'still running')
+}
+
+const depthBelow = ({ depths }: Tree, agent: string | undefined): number =>
+  (depths.get(agent ?? '') ?? 0) + 1
+
+const handlers: Readonly<Record<string, (tree: Tree, event: TreeEvent) => void>> = {
+  SessionCreated: (tree, { data, metadata }) => {
+    const owner = data.userId && `of user ${data.userId}`
+    addRow(tree, 0, `session ${tree.session}`, owner, `created ${metadata.at}`)
+  },
+  ForkBegun: (tree, { data, metadata }) => {
+    const owner = data.userId && `of user ${data.userId}`
+    const source = data.forkedFrom && `forked from ${data.forkedFrom}`
+    addRow(tree, 0, `session ${tree.session}`, owner, source, metadata.at)
+  },
+  MessageForked: (tree, { data }) => {
+    addRow(tree, 1, `${data.agent ?? data.saidBy}: ${textOf(data.content)}`)
+  },
+  SessionErased: (tree, { metadata }) => {
+    addRow(tree, 0, 'erased', metadata.at)
+  },
+  UserMessageSent: (tree, { data }) => {
+    runRow(tree, data.runId)
+    addRow(tree, 1, `user: ${textOf(data.content)}`)
+  },
+  ClientToolAnswered: (tree, { data }) => {
+    runRow(tree, data.runId)
+    addRow(tree, 1, `client tool ${data.tool}: ${textOf(data.content)}`)
+  },
+  RunStarted: (tree, event) => {
+    const { runId = '' } = event.data
+    tree.runs.set(runId, { row: runRow(tree, runId), start: event })
+  },
+  AgentStarted: (tree, { data }) => {
+    const depth = 1 + (data.depth ?? 0)
+    tree.depths.set(data.agent ?? '', depth)
+    tree.steps.set(data.stepId ?? '', addRow(tree, depth, data.agent ?? '', data.agentType))
+  },
+  AgentCompleted: (tree, { data }) => {
+    const row = tree.steps.get(data.stepId ?? '')
+    const failed = data.error && `failed: ${data.error}`
+    row?.facts.push(duration(data.durationMs), tokens(data), data.model ?? undefined, failed)
+  },
+  AgentRouted: (tree, { data }) => {
+    addRow(tree, depthBelow(tree, data.fromAgent), `→ ${data.toAgent}`)
+  },
+  RunLimitReached: (tree, { data }) => {
+    const { limit, used = 0, allowed = 0 } = data
+    const unit = limit === 'credits' ? creditUnit : 1
+    const name = `limit of ${limit?.replace('_', ' ')}`
+    addRow(tree, 1, name, `${used / unit} of ${allowed / unit}`)
+  },
+  ToolStarted: (tree, event) => {
+    const { agent, tool, toolId = '' } = event.data
+    const row = addRow(tree, depthBelow(tree, agent), `tool ${tool}`)
+    tree.tools.set(toolId, { row, start: event })
+  },
+  // Steps that were stored together have the same time: their duration is unknown.
+  ToolCompleted: (tree, event) => {
+    const tool = tree.tools.get(event.data.toolId ?? '')
+    tool?.row.facts.push(
+      event.data.ok ? 'ok' : 'failed',
+      duration(between(tool.start, event) || undefined),
+    )
+  },
+  ClientToolsCalled: (tree, { data }) => {
+    for (const { name } of data.calls ?? []) addRow(tree, 1, `client tool ${name}`)
+  },
+  AssistantMessageRecorded: (tree, { data }) => {
+    addRow(tree, 1, `${data.agent}: ${textOf(data.content)}`)
+  },
+}
+
+/** Writes how a run ended, and its cost, into its row. */
+const noteRunEnd = ({ runs }: Tree, event: TreeEvent): void => {
+  const { type, data } = event
+  const outcome = runEnds[type]
+  const run = runs.get(data.runId ?? '')
+  if (!outcome || !run) return
+  run.row.facts = [
+    data.code ? `${outcome}: ${data.code}` : outcome,
+    duration(data.durationMs ?? between(run.start, event)),
+    tokens(data),
+    `${((data.charge ?? 0) / creditUnit).toFixed(6)} credits`,
+    run.start.metadata.at,
+  ]
+}
+
+const lineOf = ({ depth, name, facts }: Row): string =>
+  `${'  '.repeat(depth)}${[name, ...facts.filter(Boolean)].join('  ')}`
+
 /**
  * A session's runs as an indented tree: the messages, which agents and tools ran below which,
  * durations and costs. Takes its id and the events of its stream in order.
  */
 export const sessionTree = (session: string, events: readonly unknown[]): string => {
-  const rows: Row[] = []
-  const runs = new Map<string, { row: Row; start: TreeEvent }>()
-  const steps = new Map<string, Row>()
-  const tools = new Map<string, { row: Row; start: TreeEvent }>()
-  /** The depth of the agent of this name that was started last. */
-  const depths = new Map<string, number>()
-
-  const add = (depth: number, name: string, ...facts: Row['facts']): Row => {
-    const row = { depth, name, facts }
-    rows.push(row)
-    return row
-  }
-  /** The row of a run, which its message may come before. */
-  const rowOf = (runId = ''): Row => {
-    const name = `run ${runId}`
-    const row = runs.get(runId)?.row ?? rows.findLast((other) => other.name === name)
-    return row ?? add(0, name, 'still running')
-  }
-  const below = (agent: string | undefined): number => (depths.get(agent ?? '') ?? 0) + 1
-
-  const handlers: Readonly<Record<string, (event: TreeEvent) => void>> = {
-    SessionCreated: ({ data, metadata }) => {
-      add(
-        0,
-        `session ${session}`,
-        data.userId && `of user ${data.userId}`,
-        `created ${metadata.at}`,
-      )
-    },
-    ForkBegun: ({ data, metadata }) => {
-      const { userId, forkedFrom } = data
-      add(
-        0,
-        `session ${session}`,
-        userId && `of user ${userId}`,
-        forkedFrom && `forked from ${forkedFrom}`,
-        metadata.at,
-      )
-    },
-    MessageForked: ({ data }) => {
-      add(1, `${data.agent ?? data.saidBy}: ${textOf(data.content)}`)
-    },
-    SessionErased: ({ metadata }) => {
-      add(0, 'erased', metadata.at)
-    },
-    UserMessageSent: ({ data }) => {
-      rowOf(data.runId)
-      add(1, `user: ${textOf(data.content)}`)
-    },
-    ClientToolAnswered: ({ data }) => {
-      rowOf(data.runId)
-      add(1, `client tool ${data.tool}: ${textOf(data.content)}`)
-    },
-    RunStarted: (event) => {
-      const { runId = '' } = event.data
-      runs.set(runId, { row: rowOf(runId), start: event })
-    },
-    AgentStarted: ({ data }) => {
-      const depth = 1 + (data.depth ?? 0)
-      depths.set(data.agent ?? '', depth)
-      steps.set(data.stepId ?? '', add(depth, data.agent ?? '', data.agentType))
-    },
-    AgentCompleted: ({ data }) => {
-      const row = steps.get(data.stepId ?? '')
-      const failed = data.error && `failed: ${data.error}`
-      row?.facts.push(duration(data.durationMs), tokens(data), data.model ?? undefined, failed)
-    },
-    AgentRouted: ({ data }) => {
-      add(below(data.fromAgent), `→ ${data.toAgent}`)
-    },
-    RunLimitReached: ({ data }) => {
-      const { limit, used = 0, allowed = 0 } = data
-      const unit = limit === 'credits' ? creditUnit : 1
-      add(1, `limit of ${limit?.replace('_', ' ')}`, `${used / unit} of ${allowed / unit}`)
-    },
-    ToolStarted: (event) => {
-      const { agent, tool, toolId = '' } = event.data
-      tools.set(toolId, { row: add(below(agent), `tool ${tool}`), start: event })
-    },
-    // Steps that were stored together have the same time: their duration is unknown.
-    ToolCompleted: (event) => {
-      const tool = tools.get(event.data.toolId ?? '')
-      tool?.row.facts.push(
-        event.data.ok ? 'ok' : 'failed',
-        duration(between(tool.start, event) || undefined),
-      )
-    },
-    ClientToolsCalled: ({ data }) => {
-      for (const { name } of data.calls ?? []) add(1, `client tool ${name}`)
-    },
-    AssistantMessageRecorded: ({ data }) => {
-      add(1, `${data.agent}: ${textOf(data.content)}`)
-    },
-  }
-
+  const maps = { runs: new Map(), steps: new Map(), tools: new Map(), depths: new Map() }
+  const tree: Tree = { session, rows: [], ...maps }
   for (const input of events) {
     const event = treeEvent.parse(input)
-    const { type, data } = event
-    handlers[type]?.(event)
-    const end = runEnds[type]
-    const run = runs.get(data.runId ?? '')
-    if (!end || !run) continue
-    run.row.facts = [
-      data.code ? `${end}: ${data.code}` : end,
-      duration(data.durationMs ?? between(run.start, event)),
-      tokens(data),
-      `${((data.charge ?? 0) / creditUnit).toFixed(6)} credits`,
-      run.start.metadata.at,
-    ]
+    handlers[event.type]?.(tree, event)
+    noteRunEnd(tree, event)
   }
-  return rows
-    .map(
-      ({ depth, name, facts }) =>
-        `${'  '.repeat(depth)}${[name, ...facts.filter(Boolean)].join('  ')}`,
-    )
-    .join('\n')
+  return tree.rows.map(lineOf).join('\n')
 }
