@@ -24,65 +24,65 @@ export type OfficeHooks = Partial<XmlHandlers> & {
   reference?(kind: string, id: string): void
 }
 
-/**
- * Writes the text of a part of an Office file: paragraphs, tables, equations, text boxes,
- * alternative texts. Word, PowerPoint and their drawings use the same local names for these.
- */
-export const writePart = (bytes: Uint8Array, flow: TextFlow, hooks: OfficeHooks = {}): void => {
-  let skip = 0
-  let inText = 0
-  let inEquation = 0
-  let tables = 0
-  let level: number | undefined
-  let operator: string | undefined
-  let lastAlternative = ''
-  const boxes: (() => void)[] = []
-  /** What follows the paragraph or table that is open. */
-  let after: (() => void)[] = []
+type OpenElement = (attributes: Attributes) => void
+type Openers = Readonly<Record<string, OpenElement>>
 
-  const follow = (): void => {
-    if (tables > 0 || boxes.length > 0) return
-    const now = after
-    after = []
-    for (const write of now) write()
-  }
-  const later = (write: () => void): void => {
-    after.push(write)
-  }
+/** The state of a part while it is read. */
+type Part = {
+  flow: TextFlow
+  hooks: OfficeHooks
+  tables: number
+  equations: number
+  /** The heading level of the open paragraph. */
+  level: number | undefined
+  /** The operator of the open equation. */
+  operator: string | undefined
+  lastAlternative: string
+  boxes: (() => void)[]
+  /** Called after the paragraph or table that is open. */
+  after: (() => void)[]
+}
 
-  const alternative = (text: string | undefined): void => {
-    if (!text?.trim() || text === lastAlternative) return
-    lastAlternative = text
-    flow.write(` ${text} `)
-  }
-  const reference = (name: string) => (attributes: Attributes) => {
-    const id = attributeOf(attributes, 'id')
-    if (id !== undefined) later(() => hooks.reference?.(name, id))
-  }
-  const graphic = (id: string | undefined): void => {
-    if (id !== undefined) later(() => hooks.graphic?.(id))
-  }
-  const isOn = (attributes: Attributes): boolean =>
-    !['0', 'false', 'off'].includes(attributeOf(attributes, 'val') ?? '')
-  const head = (headingLevel: number | undefined): void => {
-    if (headingLevel === undefined || level !== undefined) return
-    level = headingLevel
-    flow.openHeading()
-  }
+/** Writes notes, comments and graphics once no table and no box is open. */
+const writeAfter = (part: Part): void => {
+  if (part.tables > 0 || part.boxes.length > 0) return
+  const { after } = part
+  part.after = []
+  for (const write of after) write()
+}
 
-  const openers: Readonly<Record<string, (attributes: Attributes) => void>> = {
+const writeAlternative = (part: Part, text: string | undefined): void => {
+  if (!text?.trim() || text === part.lastAlternative) return
+  part.lastAlternative = text
+  part.flow.write(` ${text} `)
+}
+
+const openHeading = (part: Part, level: number | undefined): void => {
+  if (level === undefined || part.level !== undefined) return
+  part.level = level
+  part.flow.openHeading()
+}
+
+const isOn = (attributes: Attributes): boolean =>
+  !['0', 'false', 'off'].includes(attributeOf(attributes, 'val') ?? '')
+
+/** Paragraphs and the characters in them. */
+const paragraphOpeners = (part: Part): Openers => {
+  const { flow, hooks } = part
+  return {
     p() {
-      level = undefined
-      lastAlternative = ''
+      part.level = undefined
+      part.lastAlternative = ''
       flow.endBlock()
     },
-    pStyle: (attributes) => head(hooks.levelOf?.(attributeOf(attributes, 'val') ?? '')),
+    pStyle: (attributes) =>
+      openHeading(part, hooks.levelOf?.(attributeOf(attributes, 'val') ?? '')),
     outlineLvl(attributes) {
       const depth = Number(attributeOf(attributes, 'val') ?? 9)
-      if (depth < 9) head(depth + 1)
+      if (depth < 9) openHeading(part, depth + 1)
     },
     numId(attributes) {
-      if (level === undefined && attributeOf(attributes, 'val') !== '0') flow.write('- ')
+      if (part.level === undefined && attributeOf(attributes, 'val') !== '0') flow.write('- ')
     },
     tab: () => flow.write('\t'),
     br: () => flow.endLine(),
@@ -93,8 +93,15 @@ export const writePart = (bytes: Uint8Array, flow: TextFlow, hooks: OfficeHooks 
       if (code > 0 && code <= 0xffff && !isPrivate(code)) flow.write(String.fromCharCode(code))
     },
     rt: () => flow.write(' ('),
+    oMath: () => void part.equations++,
+  }
+}
+
+const tableOpeners = (part: Part): Openers => {
+  const { flow } = part
+  return {
     tbl() {
-      tables++
+      part.tables++
       flow.openTable()
     },
     tr: () => flow.openRow(),
@@ -102,20 +109,36 @@ export const writePart = (bytes: Uint8Array, flow: TextFlow, hooks: OfficeHooks 
       if (isOn(attributes)) flow.nameColumns()
     },
     tc: () => flow.openCell(),
-    txbxContent() {
-      boxes.push(flow.setAside())
-    },
-    docPr: (attributes) => alternative(attributeOf(attributes, 'descr')),
-    cNvPr: (attributes) => alternative(attributeOf(attributes, 'descr')),
-    shape: (attributes) => alternative(attributes.alt),
+  }
+}
+
+/** Boxes, pictures, graphics, notes and comments. */
+const objectOpeners = (part: Part): Openers => {
+  const { flow, hooks } = part
+  const reference = (name: string) => (attributes: Attributes) => {
+    const id = attributeOf(attributes, 'id')
+    if (id !== undefined) part.after.push(() => hooks.reference?.(name, id))
+  }
+  const graphic = (id: string | undefined): void => {
+    if (id !== undefined) part.after.push(() => hooks.graphic?.(id))
+  }
+  return {
+    txbxContent: () => void part.boxes.push(flow.setAside()),
+    docPr: (attributes) => writeAlternative(part, attributeOf(attributes, 'descr')),
+    cNvPr: (attributes) => writeAlternative(part, attributeOf(attributes, 'descr')),
+    shape: (attributes) => writeAlternative(part, attributes.alt),
     chart: (attributes) => graphic(relationIn(attributes)),
     relIds: (attributes) => graphic(relationIn(attributes, 'dm')),
     footnoteReference: reference('footnote'),
     endnoteReference: reference('endnote'),
     commentReference: reference('comment'),
-    oMath: () => void inEquation++,
   }
-  const equationOpeners: Readonly<Record<string, (attributes: Attributes) => void>> = {
+}
+
+/** Elements that have a meaning only in an equation. */
+const equationOpeners = (part: Part): Openers => {
+  const { flow } = part
+  return {
     den: () => flow.write('/'),
     sup: () => flow.write('^'),
     sub: () => flow.write('_'),
@@ -124,35 +147,60 @@ export const writePart = (bytes: Uint8Array, flow: TextFlow, hooks: OfficeHooks 
     mr: () => flow.write(' '),
     e: () => flow.write(' '),
     naryPr() {
-      operator = '∫'
+      part.operator = '∫'
     },
     chr(attributes) {
-      if (operator !== undefined) operator = attributeOf(attributes, 'val') ?? ''
+      if (part.operator !== undefined) part.operator = attributeOf(attributes, 'val') ?? ''
     },
   }
-  const closers: Readonly<Record<string, () => void>> = {
+}
+
+const closersOf = (part: Part): Readonly<Record<string, () => void>> => {
+  const { flow } = part
+  return {
     p() {
-      flow.endBlock(level)
-      level = undefined
-      follow()
+      flow.endBlock(part.level)
+      part.level = undefined
+      writeAfter(part)
     },
     text: () => flow.endBlock(),
     rt: () => flow.write(')'),
     tbl() {
-      tables--
+      part.tables--
       flow.closeTable()
-      follow()
+      writeAfter(part)
     },
     graphicFrame() {
       flow.endBlock()
-      follow()
+      writeAfter(part)
     },
     tr: () => flow.endRow(),
     tc: () => flow.closeCell(),
-    txbxContent: () => boxes.pop()?.(),
-    oMath: () => void inEquation--,
+    txbxContent: () => part.boxes.pop()?.(),
+    oMath: () => void part.equations--,
   }
+}
 
+/** Writes what is left at the end of a part, also where its elements are not closed. */
+const endPart = (part: Part): void => {
+  part.flow.endBlock()
+  part.tables = 0
+  part.boxes.length = 0
+  writeAfter(part)
+}
+
+/**
+ * Writes the text of a part of an Office file: paragraphs, tables, equations, text boxes,
+ * alternative texts. Word, PowerPoint and their drawings use the same local names for these.
+ */
+export const writePart = (bytes: Uint8Array, flow: TextFlow, hooks: OfficeHooks = {}): void => {
+  const counts = { tables: 0, equations: 0, level: undefined, operator: undefined }
+  const part: Part = { flow, hooks, ...counts, lastAlternative: '', boxes: [], after: [] }
+  const openers = { ...paragraphOpeners(part), ...tableOpeners(part), ...objectOpeners(part) }
+  const inEquation = equationOpeners(part)
+  const closers = closersOf(part)
+  let skip = 0
+  let inText = 0
   readXml(bytes, {
     open(name, attributes) {
       if (skip > 0 || skipped.has(name)) {
@@ -162,8 +210,7 @@ export const writePart = (bytes: Uint8Array, flow: TextFlow, hooks: OfficeHooks 
       if (texts.has(name)) inText++
       hooks.open?.(name, attributes)
       if (Object.hasOwn(openers, name)) openers[name]?.(attributes)
-      else if (inEquation > 0 && Object.hasOwn(equationOpeners, name))
-        equationOpeners[name]?.(attributes)
+      else if (part.equations > 0 && Object.hasOwn(inEquation, name)) inEquation[name]?.(attributes)
     },
     text(text) {
       if (skip === 0 && inText > 0) flow.write(text)
@@ -175,16 +222,13 @@ export const writePart = (bytes: Uint8Array, flow: TextFlow, hooks: OfficeHooks 
       }
       if (texts.has(name)) inText--
       if (Object.hasOwn(closers, name)) closers[name]?.()
-      else if (inEquation > 0 && name === 'd') flow.write(')')
-      else if (name === 'naryPr' && operator !== undefined) {
-        flow.write(operator)
-        operator = undefined
+      else if (part.equations > 0 && name === 'd') flow.write(')')
+      else if (name === 'naryPr' && part.operator !== undefined) {
+        flow.write(part.operator)
+        part.operator = undefined
       }
       hooks.close?.(name)
     },
   })
-  flow.endBlock()
-  tables = 0
-  boxes.length = 0
-  follow()
+  endPart(part)
 }
