@@ -17,7 +17,7 @@ import { type Calls, callsOver, type Parts } from '../support/port-calls.ts'
 import { startProcess } from '../support/start-process.ts'
 import type { AuditReads } from './audit-reads.ts'
 import type { Later } from './later.ts'
-import type { LaterBegin, LaterTold, PlainRing } from './later-process.ts'
+import type { LaterBegin, LaterMessage, PlainRing } from './later-process.ts'
 import { type PackedError, unpackedError } from './packed-errors.ts'
 
 type Uses = {
@@ -30,11 +30,11 @@ type Uses = {
   log: Log
 }
 
-/** How often the process learns of new events that no call has announced; they gather meanwhile. */
-const announceMs = 1_000
+/** How often it is told of the log's end where nobody asks: events gather meanwhile. */
+const tellMs = 1_000
 /** The largest heap of the process. */
 const heapMb = 1_024
-/** In a smaller young generation, objects of a replay in progress would survive and be copied. */
+/** Of a replay, what is under way outlives a smaller young generation, and is copied. */
 const semiSpaceMb = 32
 /** How long its end is waited for. */
 const endMs = 8_000
@@ -84,16 +84,16 @@ export const laterApart = (uses: Uses): Later => {
     return { wrap: wrap.export(), other: other?.export() }
   }
 
-  const handleMessage = (message: LaterTold, worker: Running) => {
-    const { up, calls } = worker
-    if ('up' in message) {
-      worker.isUp = true
+  const taken = (told: LaterMessage, one: Running) => {
+    const { up, calls } = one
+    if ('up' in told) {
+      one.isUp = true
       up.resolve()
-    } else if ('wants' in message) calls.note('ring', ring()).catch(() => undefined)
-    else if ('log' in message) log[message.log](message.fields, message.text)
-    else if ('states' in message) {
-      damage = message.damage
-      states = message.states.map(({ name, position, error }) => ({
+    } else if ('wants' in told) calls.note('ring', ring()).catch(() => undefined)
+    else if ('log' in told) log[told.log](told.fields, told.text)
+    else if ('states' in told) {
+      damage = told.damage
+      states = told.states.map(({ name, position, error }) => ({
         name,
         position,
         ...(error ? { state: 'stopped', error: unpackedError(error) } : { state: 'running' }),
@@ -101,13 +101,13 @@ export const laterApart = (uses: Uses): Later => {
     }
   }
 
-  const handleExit = (worker: Running, began: number, why: string) => {
-    if (running !== worker) return
+  const gone = (one: Running, began: number, why: string) => {
+    if (running !== one) return
     running = undefined
     announced = START
     const error = tooLate()
-    worker.up.reject(error)
-    worker.calls.fail(error)
+    one.up.reject(error)
+    one.calls.fail(error)
     if (closing) return
     failures = performance.now() - began > soundMs ? 0 : failures + 1
     log.error({ why, failures }, 'the process for audits has ended and is started again')
@@ -119,7 +119,7 @@ export const laterApart = (uses: Uses): Later => {
     restart = setTimeout(async () => {
       const head = await events.head().catch(() => START)
       restart = undefined
-      if (!closing) start(head)
+      if (!closing) begin(head)
     }, afterMs)
   }
 
@@ -133,12 +133,12 @@ export const laterApart = (uses: Uses): Later => {
     beginAgain(error, notStartedMs)
   }
 
-  const start = (head: Position) => {
+  const begin = (head: Position) => {
     const options: ForkOptions = {
       execArgv: [
         `--max-old-space-size=${heapMb}`,
         `--max-semi-space-size=${semiSpaceMb}`,
-        // As in the serving process: short-lived objects stay out of the old generation.
+        // As in the serving process: what dies young is not to be made in the old generation.
         '--no-allocation-site-pretenuring',
         '--expose-gc',
       ],
@@ -152,22 +152,22 @@ export const laterApart = (uses: Uses): Later => {
       postMessage: (message: unknown) => void child.send(message as Serializable, () => {}),
     }
     const calls = callsOver(port, (error) => unpackedError(error as PackedError))
-    const worker: Running = { child, calls, up: deferred(), isUp: false }
-    worker.up.promise.catch(() => undefined)
+    const one: Running = { child, calls, up: deferred(), isUp: false }
+    one.up.promise.catch(() => undefined)
     const began = performance.now()
     child
       .on('message', (message) => {
-        if (!calls.take(message)) handleMessage(message as LaterTold, worker)
+        if (!calls.take(message)) taken(message as LaterMessage, one)
       })
-      .on('error', (error) => handleExit(worker, began, String(error)))
-      .once('exit', (code, signal) => handleExit(worker, began, `${signal ?? `exit code ${code}`}`))
-    running = worker
+      .on('error', (error) => gone(one, began, String(error)))
+      .once('exit', (code, signal) => gone(one, began, `${signal ?? `exit code ${code}`}`))
+    running = one
     const fresh = failures === failuresOfViews
     const { secret } = master
     const first: LaterBegin = { dataDir, reserve, secret, ring: ring(), head, fresh }
     announced = head
     port.postMessage(first)
-    waitingForIt.resolve(worker)
+    waitingForIt.resolve(one)
     renewWaiting()
   }
 
@@ -177,7 +177,7 @@ export const laterApart = (uses: Uses): Later => {
   const informed = async (): Promise<Calls> => {
     const head = await events.head()
     if (closing) throw tooLate()
-    if (!running && !restart) start(head)
+    if (!running && !restart) begin(head)
     const { calls, up } = running ?? (await waitingForIt.promise)
     await up.promise
     if (head > announced) {
@@ -187,13 +187,12 @@ export const laterApart = (uses: Uses): Later => {
     return calls
   }
 
-  const timer = setInterval(async () => {
+  const telling = setInterval(async () => {
     if ((await events.head().catch(() => START)) > announced)
       await informed().catch(() => undefined)
-  }, announceMs).unref()
+  }, tellMs).unref()
 
-  const at = (name: string): Position =>
-    states.find((state) => state.name === name)?.position ?? START
+  const at = (name: string): Position => states.find((one) => one.name === name)?.position ?? START
 
   const checkpoint = (): Position => {
     const going = states.filter(({ state }) => state === 'running')
@@ -208,15 +207,15 @@ export const laterApart = (uses: Uses): Later => {
   ) => {
     if (views.every((view) => at(view) >= position)) return true
     const late = pause(timeoutMs, false, { ref: false })
-    const arrival = informed().then(
+    const asked = informed().then(
       (calls) => calls.note('waitForPosition', { position, timeoutMs, views }),
       () => false,
     )
-    return (await Promise.race([arrival.catch(() => false), late])) === true
+    return (await Promise.race([asked.catch(() => false), late])) === true
   }
 
-  const answer = async (name: string, input: unknown) => (await informed()).answer(name, input)
-  const stream = async (name: string, input: unknown) => (await informed()).stream(name, input)
+  const answer = async (name: string, asked: unknown) => (await informed()).answer(name, asked)
+  const stream = async (name: string, asked: unknown) => (await informed()).stream(name, asked)
 
   const projecting: Projecting = {
     at,
@@ -230,41 +229,41 @@ export const laterApart = (uses: Uses): Later => {
       for await (const part of parts) progress(part as Progress)
     },
     async stop() {
-      clearInterval(timer)
+      clearInterval(telling)
       clearTimeout(restart)
       closing = true
       if (!running) return waitingForIt.reject(tooLate())
       const { child, calls, isUp } = running
-      const exit = once(child, 'exit')
+      const ended = once(child, 'exit')
       // What it is told before it listens is lost; nothing is folded by then.
       if (!isUp) {
         child.kill('SIGKILL')
-        await exit
+        await ended
         return
       }
       const head = await events.head().catch(() => START)
       calls.note('close', { head }).catch(() => undefined)
       const late = pause(endMs, 'late', { ref: false })
-      if ((await Promise.race([exit, late])) !== 'late') return
+      if ((await Promise.race([ended, late])) !== 'late') return
       log.warn({}, 'the process for audits did not end in time')
       child.kill('SIGKILL')
-      await exit
+      await ended
     },
   }
 
   type Answers = AuditReads['answers']
   type Streams = AuditReads['streams']
-  const answerTo =
+  const asking =
     <Name extends keyof Answers>(name: Name) =>
-    (query: Parameters<Answers[Name]>[0]) =>
-      answer(name, query) as ReturnType<Answers[Name]>
-  const streamOf =
+    (asked: Parameters<Answers[Name]>[0]) =>
+      answer(name, asked) as ReturnType<Answers[Name]>
+  const streaming =
     <Name extends keyof Streams>(name: Name) =>
-    (query: Parameters<Streams[Name]>[0]) =>
-      stream(name, query) as Promise<Parts> as ReturnType<Streams[Name]>
+    (asked: Parameters<Streams[Name]>[0]) =>
+      stream(name, asked) as Promise<Parts> as ReturnType<Streams[Name]>
   const share = sharedItems()
   /** Bytes come as plain ones. */
-  const bytes = async (array: Promise<Uint8Array>) => Buffer.from(await array)
+  const bytes = async (made: Promise<Uint8Array>) => Buffer.from(await made)
   const timed = async (...moments: readonly { time?: number | undefined }[]) => {
     for (const { time } of moments) if (time !== undefined) await timePassed(time)
   }
@@ -273,34 +272,34 @@ export const laterApart = (uses: Uses): Later => {
     projecting,
     reads: {
       answers: {
-        events: answerTo('events'),
-        async state(query) {
-          await timed(query.moment)
-          return answerTo('state')(query)
+        events: asking('events'),
+        async state(asked) {
+          await timed(asked.moment)
+          return asking('state')(asked)
         },
-        async changes(query) {
-          await timed(query.from, query.to)
-          return answerTo('changes')(query)
+        async changes(asked) {
+          await timed(asked.from, asked.to)
+          return asking('changes')(asked)
         },
-        usage: answerTo('usage'),
-        checkpoint: answerTo('checkpoint'),
-        tile: (query) => bytes(answerTo('tile')(query)),
-        entries: (query) => bytes(answerTo('entries')(query)),
-        inclusion: answerTo('inclusion'),
-        consistency: answerTo('consistency'),
+        usage: asking('usage'),
+        checkpoint: asking('checkpoint'),
+        tile: (asked) => bytes(asking('tile')(asked)),
+        entries: (asked) => bytes(asking('entries')(asked)),
+        inclusion: asking('inclusion'),
+        consistency: asking('consistency'),
       },
       streams: {
-        eventLines: streamOf('eventLines'),
-        async stateLines(query) {
-          await timed(query.moment)
-          return streamOf('stateLines')(query)
+        eventLines: streaming('eventLines'),
+        async stateLines(asked) {
+          await timed(asked.moment)
+          return streaming('stateLines')(asked)
         },
-        exportLines: streamOf('exportLines'),
-        async snapshot(query) {
-          const { head, parts } = await streamOf('snapshot')(query)
+        exportLines: streaming('exportLines'),
+        async snapshot(asked) {
+          const { head, parts } = await streaming('snapshot')(asked)
           return { head, parts: sharedBatches(parts, share) }
         },
-        touched: streamOf('touched'),
+        touched: streaming('touched'),
       },
     },
     documents: {

@@ -27,7 +27,7 @@ import { laterFolder, laterViewsOf, logFolder } from './read-models.ts'
 /** The keys that open data keys. */
 export type PlainRing = { wrap: Uint8Array; other?: Uint8Array | undefined }
 
-/** What the process is begun with. */
+/** What the process needs to start. */
 export type LaterBegin = {
   dataDir: string
   /** Bytes that stay free on its disk. */
@@ -44,14 +44,14 @@ export type LaterBegin = {
 export type LaterState = { name: string; position: Position; error?: PackedError }
 
 /** What it tells by itself. */
-export type LaterTold =
+export type LaterMessage =
   | { up: true }
   /** A data key does not open: the master key may have been replaced. */
   | { wants: 'ring' }
   | { states: LaterState[]; damage: readonly Damage[] }
   | { log: 'info' | 'warn' | 'error'; fields: Record<string, unknown>; text: string }
 
-type Waited = { position: Position; timeoutMs: number; views: readonly string[] }
+type PositionWait = { position: Position; timeoutMs: number; views: readonly string[] }
 
 /** How many questions are worked on at once, and how many streams may be open. */
 const places = 4
@@ -69,7 +69,7 @@ const tightShare = 0.7
 
 const viewsFiles = ['data.mdb', 'lock.mdb', 'mark.json', 'check-pending']
 
-const tell = (told: LaterTold) => process.send?.(told)
+const tell = (message: LaterMessage) => process.send?.(message)
 
 const isUsed = (share: number): boolean => {
   const { used_heap_size: used, heap_size_limit: most } = getHeapStatistics()
@@ -148,50 +148,62 @@ async function* progressOf(
   await done
 }
 
-const open = ({ dataDir, reserve, secret, ring: first, head, fresh }: LaterBegin) =>
+/** The master keys, as the serving process sends them; it is asked for newer ones. */
+const receivedRings = (first: PlainRing) => {
+  let ring = ringOf(first)
+  let renewed = deferred<void>()
+  const rings: Rings = {
+    now: () => ring,
+    isFresh: () => true,
+    async refresh() {
+      tell({ wants: 'ring' })
+      await Promise.race([renewed.promise, pause(ringMs, undefined, { ref: false })])
+    },
+  }
+  const renew = (next: PlainRing) => {
+    ring = ringOf(next)
+    renewed.resolve()
+    renewed = deferred()
+  }
+  return { rings, renew }
+}
+
+/** The log of the serving process, and the damage that was found in it. */
+const openLog = ({ dataDir, head }: LaterBegin) => {
+  let damage: readonly Damage[] = []
+  const follower = logFollower({
+    path: join(dataDir, logFolder),
+    head,
+    onDamage: (places) => {
+      damage = places
+    },
+  })
+  return { follower, damage: () => damage, close: follower.close }
+}
+
+/** The views of this process, in a folder that it alone holds. */
+const openViews = ({ dataDir, reserve, fresh }: LaterBegin) =>
   opening(async (opened) => {
     const folder = join(dataDir, laterFolder)
-    const path = join(dataDir, logFolder)
-    let inLog: readonly Damage[] = []
-    const onDamage = (damage: readonly Damage[]) => {
-      inLog = damage
-    }
-    const follower = opened.use(logFollower({ path, head, onDamage }))
     await mkdir(folder, { recursive: true, mode: 0o700 })
     opened.add(await heldAlone(folder))
     if (fresh) for (const file of viewsFiles) await rm(join(folder, file), { force: true })
-    // The serving process logs how its disk is.
+    // The serving process logs the state of its disk.
     const space = openDiskSpace({ folder, reserve, log: silent })
-    const kept = opened.use(await embeddedReads(folder, log, { space }))
-    const { views, snapshots, renewed: viewsRenewed } = kept
-    const secrets = secretsOf(secret)
-    let ring = ringOf(first)
-    let renewed = deferred<void>()
-    const rings: Rings = {
-      now: () => ring,
-      isFresh: () => true,
-      async refresh() {
-        tell({ wants: 'ring' })
-        await Promise.race([renewed.promise, pause(ringMs, undefined, { ref: false })])
-      },
-    }
+    return opened.use(await embeddedReads(folder, log, { space }))
+  })
+
+const open = (begin: LaterBegin) =>
+  opening(async (opened) => {
+    const { follower, damage: logDamage } = opened.use(openLog(begin))
+    const { views, snapshots, renewed, damage: viewsDamage } = opened.use(await openViews(begin))
+    const { rings, renew } = receivedRings(begin.ring)
     const stored = { ...follower.keys, create: readOnly, destroy: readOnly, rewrap: readOnly }
     const vault = vaultOf({ keys: wrappedKeys(stored, rings) })
-    const renew = (next: PlainRing) => {
-      ring = ringOf(next)
-      renewed.resolve()
-      renewed = deferred()
-    }
     const { events } = follower
     const projections = projectionsAt('later')
-    const projecting = projector({
-      store: events,
-      views,
-      projections,
-      renewed: viewsRenewed,
-      gathered: true,
-      log,
-    })
+    const folding = { store: events, views, projections, renewed, gathered: true, log }
+    const projecting = projector(folding)
     opened.add(projecting.stop)
     await projecting.start()
     const reads = auditReads({
@@ -199,44 +211,50 @@ const open = ({ dataDir, reserve, secret, ring: first, head, fresh }: LaterBegin
       views: await laterViewsOf(views),
       snapshots,
       projecting,
-      logKeySeed: secrets.logKeySeed,
+      logKeySeed: secretsOf(begin.secret).logKeySeed,
       open: vault.open,
-      // Who asks from the other process has waited for it there.
+      // The serving process has waited for it before it asks.
       timePassed: async () => undefined,
       isTight,
     })
-    const damage = () => [...inLog, ...kept.damage()]
+    const damage = () => [...logDamage(), ...viewsDamage()]
     return { follower, views, projecting, reads, damage, forget: vault.forget, renew }
   })
 
-const begun = async (begin: LaterBegin): Promise<void> => {
-  const { follower, views, projecting, reads, damage, forget, renew, close } = await open(begin)
-  let told = ''
-  const tellStates = () => {
+/** Reports the state of the read models and the damage, if it has changed. */
+const stateReporter = ({ projecting, damage }: Awaited<ReturnType<typeof open>>) => {
+  let reported = ''
+  return (): void => {
     const states = projecting.state().map(({ name, position, error }) => ({
       name,
       position,
       ...(error === undefined ? {} : { error: packedError(error) }),
     }))
-    const found = damage()
-    const text = JSON.stringify([states, found])
-    if (text !== told) tell({ states, damage: found })
-    told = text
+    const places = damage()
+    const text = JSON.stringify([states, places])
+    if (text !== reported) tell({ states, damage: places })
+    reported = text
   }
-  setInterval(tellStates, tellMs)
+}
+
+const serve = async (begin: LaterBegin): Promise<void> => {
+  const part = await open(begin)
+  const { follower, views, projecting, reads, forget, renew, close } = part
+  const reportStates = stateReporter(part)
+  setInterval(reportStates, tellMs)
 
   /** Reports damage to readiness before the answer that hit it arrives. */
   const packed = (error: unknown): PackedError => {
-    if (error instanceof StoreDamaged) tellStates()
+    if (error instanceof StoreDamaged) reportStates()
     return packedError(error)
   }
 
   const announce = async ({ head }: { head: Position }) => follower.announce(head)
 
-  const waitForPosition = async ({ position, timeoutMs, views }: Waited) => {
+  const waitForPosition = async ({ position, timeoutMs, views }: PositionWait) => {
     follower.announce(position)
     const passed = await projecting.waitForPosition(position, timeoutMs, views)
-    tellStates()
+    reportStates()
     return passed
   }
 
@@ -282,7 +300,7 @@ const begun = async (begin: LaterBegin): Promise<void> => {
 // It ends with the server, also when that is killed.
 process.once('disconnect', () => process.exit())
 process.once('message', (begin: LaterBegin) => {
-  begun(begin).catch((err) => {
+  serve(begin).catch((err) => {
     log.error({ err }, 'the process for audits could not start')
     process.disconnect?.()
   })
