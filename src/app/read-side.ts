@@ -1,6 +1,6 @@
 import { projections, projectionsAt } from '../../projections/all.ts'
 import type { UnreadableEventView } from '../../projections/unreadable-events.ts'
-import { listUnreadable } from '../../queries/list-unreadable.ts'
+import { type ListUnreadable, listUnreadable } from '../../queries/list-unreadable.ts'
 import type { Log } from '../ports/log.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { Views, WaitForPosition } from '../ports/views.ts'
@@ -54,58 +54,76 @@ const knownUnreadable = async ({ idsOf, load }: Pick<Views, 'idsOf' | 'load'>) =
   return [...documents.values()] as unknown as UnreadableEventView[]
 }
 
-/** What folds events into read models, and what reads them. */
+const laterNames = projectionsAt('later').map(({ name }) => name)
+const isLater = (name: string) => laterNames.includes(name)
+
+const promptProjector = ({ stores, node, clock, log, telemetry }: Uses) => {
+  const { events: store, leases, sharedViews } = stores
+  const lease = { leases, name: projectorLease, holder: node, clock }
+  return projector({
+    store,
+    views: stores.views,
+    projections: projectionsAt('prompt'),
+    known: () => knownUnreadable(stores.views),
+    renewed: stores.renewed,
+    log,
+    telemetry,
+    ...(sharedViews ? { lease } : {}),
+  })
+}
+
+/** The read models that are folded later: in a process of their own, or here. */
+const openLater = async (uses: Uses) => {
+  const { stores, dataDir, master, logKeySeed, open, timePassed, node, clock, log } = uses
+  const { events, space } = stores
+  return stores.laterApart
+    ? laterApart({ dataDir, reserve: space.reserve, master, events, timePassed, log })
+    : await laterHere({ stores, logKeySeed, open, timePassed, node, clock, log })
+}
+
+type StoredDocuments = Pick<Views, 'load' | 'checkpoint'>
+
+/** The documents of all read models, wherever they are folded. */
+const documentsOf = (prompt: StoredDocuments, later: StoredDocuments): StoredDocuments => ({
+  load: (view, ...rest) => (isLater(view) ? later : prompt).load(view, ...rest),
+  checkpoint: (view, ...rest) => (isLater(view) ? later : prompt).checkpoint(view, ...rest),
+})
+
+const rebuildingOf = (
+  { stores, log }: Uses,
+  documents: StoredDocuments,
+  projecting: ReturnType<typeof bothPaces>,
+  unreadable: ListUnreadable,
+) => {
+  const store = stores.events
+  const jobs = rebuildJobs({ store, views: documents, projections, projecting, log })
+  return {
+    ...jobs,
+    unreadable,
+    /** Read models that are folded later get a moment to come to the end of the log. */
+    async list() {
+      await projecting.waitForPosition(await store.head(), listedWithinMs, laterNames)
+      return jobs.list()
+    },
+  }
+}
+
+/** The projectors, and the read models that they fold. */
 export const openReadSide = (uses: Uses) =>
   opening(async (opened) => {
-    const { stores, dataDir, master, logKeySeed, open, timePassed, node, clock, log, telemetry } =
-      uses
-    const { events: store, leases, sharedViews } = stores
-    const lease = { leases, name: projectorLease, holder: node, clock }
+    const { stores, log } = uses
     const views = await viewsOf(stores.views)
-    const unreadable = listUnreadable({ unreadableEvents: views.unreadableEvents })
-    const prompt = projector({
-      store,
-      views: stores.views,
-      projections: projectionsAt('prompt'),
-      known: () => knownUnreadable(stores.views),
-      renewed: stores.renewed,
-      log,
-      telemetry,
-      ...(sharedViews ? { lease } : {}),
-    })
-    const later = stores.laterApart
-      ? laterApart({
-          dataDir,
-          reserve: stores.space.reserve,
-          master,
-          events: store,
-          timePassed,
-          log,
-        })
-      : await laterHere({ stores, logKeySeed, open, timePassed, node, clock, log })
-    const laterNames = projectionsAt('later').map(({ name }) => name)
-    const isLater = (name: string) => laterNames.includes(name)
+    const { unreadableEvents } = views
+    const unreadable = listUnreadable({ unreadableEvents })
+    const prompt = promptProjector(uses)
+    const later = await openLater(uses)
     const projecting = bothPaces({ prompt, later: later.projecting, isLater })
-    const documents: Pick<Views, 'load' | 'checkpoint'> = {
-      load: (view, ...asked) =>
-        (isLater(view) ? later.documents : stores.views).load(view, ...asked),
-      checkpoint: (view, ...asked) =>
-        (isLater(view) ? later.documents : stores.views).checkpoint(view, ...asked),
-    }
-    const jobs = rebuildJobs({ store, views: documents, projections, projecting, log })
-    const rebuilding = {
-      ...jobs,
-      unreadable,
-      /** Those that are folded later get a moment to come to the end of the log. */
-      async list() {
-        await projecting.waitForPosition(await store.head(), listedWithinMs, laterNames)
-        return jobs.list()
-      },
-    }
+    const documents = documentsOf(stores.views, later.documents)
+    const rebuilding = rebuildingOf(uses, documents, projecting, unreadable)
     const repair = readModelRepair({
-      store,
+      store: stores.events,
       projections,
-      unreadableEvents: views.unreadableEvents,
+      unreadableEvents,
       checkpoint: documents.checkpoint,
       isLater,
       snapshots: stores.snapshots,
@@ -126,22 +144,13 @@ export const openReadSide = (uses: Uses) =>
         if (!shown) log.warn({ position }, 'the views did not show a command in time')
       })
     const { changes } = prompt
+    const prompts = projectionsAt('prompt')
     const rebuildOld = rebuildOutdated({
       views: stores.views,
-      projections: projectionsAt('prompt'),
+      projections: prompts,
       projecting,
       rebuilding,
     })
-    return {
-      views,
-      documents,
-      prompt,
-      later,
-      projecting,
-      changes,
-      rebuilding,
-      rebuildOld,
-      unreadable,
-      waitForPosition,
-    }
+    const folding = { prompt, later, projecting, changes, rebuilding, rebuildOld }
+    return { views, documents, ...folding, unreadable, waitForPosition }
   })
