@@ -13,7 +13,7 @@ import type { ClientTools } from './turn.ts'
 /** What the model is told when a call of `transfer_to_agent` names no agent that it may. */
 const notTransferred = { ok: false, content: `${errorPrefix}there is no such agent` }
 
-/** What it is told of a call of `transfer_to_agent` beside one of the client's tools. */
+/** The result of a call of `transfer_to_agent` beside one of the client's tools. */
 const notYetTransferred = {
   ok: false,
   content: `${errorPrefix}the other calls are answered first; call it again if it is still needed`,
@@ -51,7 +51,7 @@ export type Talk = {
 }
 
 /** An answer that asks for calls. `whole` is what the agent has said until then. */
-type Asked = {
+type CallRequest = {
   at: string
   text: string
   whole: string
@@ -73,7 +73,7 @@ type Next = {
  */
 export const afterCalls = (
   { agent, step, runtime, tools, below, opening, earlier }: Talk,
-  { at, text, whole, calls, messages }: Asked,
+  { at, text, whole, calls, messages }: CallRequest,
   { again, leave }: Next,
 ): Observable<BodyEvent> => {
   const { turn, budget, journal, exitLoop } = step
@@ -89,17 +89,17 @@ export const afterCalls = (
   return concat(
     callTools(own, uses, results),
     defer(() => {
-      const waits = clients.length > 0
-      if (target && !waits) return handedOver(agent, target, whole, step, runtime, { earlier })
-      const asked: ChatMessage = { role: 'assistant', content: text, toolCalls: calls }
+      const isWaiting = clients.length > 0
+      if (target && !isWaiting) return handedOver(agent, target, whole, step, runtime, { earlier })
+      const request: ChatMessage = { role: 'assistant', content: text, toolCalls: calls }
       const failed = calls.filter((call) => call.name === transferName)
-      if (clientTools && waits) {
+      if (clientTools && isWaiting) {
         const others = resultsAsMessages([...own, ...failed], results, notYetTransferred)
         const suspended: Suspended = {
           kind: 'model',
           agentId: agent.agentId,
           said: paragraphs(earlier, whole),
-          messages: [...messages.slice(opening), asked, ...others],
+          messages: [...messages.slice(opening), request, ...others],
           open: clients.map((call) => ({ id: clientTools.callId(), at: calls.indexOf(call) })),
         }
         const answer = { text: whole, finishReason: 'tool_calls', suspended } as const
@@ -109,8 +109,8 @@ export const afterCalls = (
         ({ name }, n) => name === exitLoop?.spec.name && results[n]?.ok === true,
       )
       if (hasLeft) return leave()
-      const told = resultsAsMessages([...own, ...failed], results)
-      return again([...messages, asked, ...told])
+      const answers = resultsAsMessages([...own, ...failed], results)
+      return again([...messages, request, ...answers])
     }),
   )
 }

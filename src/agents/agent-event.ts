@@ -192,7 +192,7 @@ export type TurnDone = {
   /** The sum of all agents in the turn. */
   usage: Usage
   charges: readonly Charge[]
-  /** The calls are the client's, and the turn goes on with their results. */
+  /** The calls are the client's, and the turn resumes with their results. */
   waits?: true
   /** From where it goes on; never kept in memory after the turn. */
   suspended?: Suspended

@@ -34,9 +34,9 @@ export type AgentStep = {
 }
 
 /** The last thing an agent's body gives; the runtime makes `agent_completed` of it. */
-export type Answered = { event: 'answered'; answer: AgentAnswer }
+export type AnswerEvent = { event: 'answered'; answer: AgentAnswer }
 
-export type BodyEvent = AgentEvent | Answered
+export type BodyEvent = AgentEvent | AnswerEvent
 
 /** How one type of agent works: cold, ends with one `answered` or an error. */
 export type AgentKind = (

@@ -16,7 +16,7 @@ export const inBranchOrder = (
   agents: readonly AgentConfig[],
   step: AgentStep,
   runtime: Runtime,
-  ends: (answer: AgentAnswer) => boolean = () => false,
+  isEnd: (answer: AgentAnswer) => boolean = () => false,
   /** Whether the agents have been told to end. */
   left: () => boolean = () => false,
 ): Observable<BodyEvent> =>
@@ -26,16 +26,16 @@ export const inBranchOrder = (
       throw new AgentFault(`${container.name} has changed while it waited for the client`)
     const earlier = resume?.said ?? ''
     let text = ''
-    let ended = false
+    let isOver = false
     let suspended: Suspended | undefined
     const outputs: AgentOutput[] = [...(resume?.outputs ?? [])]
     const { format } = step.turn
     let reason: AgentAnswer['finishReason'] = 'stop'
-    let begun = resume?.at ?? 0
+    let nextIndex = resume?.at ?? 0
     const isLast = (n: number) => agents[n]?.agentId === agents.at(-1)?.agentId
     const take = (answer: AgentAnswer) => {
       if (!format) text = paragraphs(text, answer.text)
-      else if (isLast(begun - 1)) {
+      else if (isLast(nextIndex - 1)) {
         text = answer.text
         reason = answer.finishReason
       }
@@ -44,28 +44,30 @@ export const inBranchOrder = (
           kind: 'order',
           agentId: container.agentId,
           said: paragraphs(earlier, text),
-          at: begun - 1,
+          at: nextIndex - 1,
           outputs: [...outputs],
           left: left(),
           below: answer.suspended,
         }
       outputs.push(...answer.outputs)
-      ended = ends(answer)
+      isOver = isEnd(answer)
     }
     const next = () => {
-      const agent = agents[begun++]
-      if (!agent || ended || suspended) return undefined
-      const at = `${step.at}.${begun - 1}`
+      const agent = agents[nextIndex++]
+      if (!agent || isOver || suspended) return undefined
+      const at = `${step.at}.${nextIndex - 1}`
       if (step.budget.reached() && !step.journal.stepAt(at)) return undefined
-      const below = resume && begun === resume.at + 1 ? resume.below : undefined
-      const final = step.final && isLast(begun - 1)
+      const below = resume && nextIndex === resume.at + 1 ? resume.below : undefined
+      const final = step.final && isLast(nextIndex - 1)
       const place = { ...step, at, final, resume: below, outputs: [...step.outputs, ...outputs] }
       return following(text, answerOf(agent, container, place, runtime, take))
     }
-    const whole = () => {
-      const waits: Partial<AgentAnswer> = suspended ? { finishReason: 'tool_calls', suspended } : {}
-      const answer = { text, finishReason: reason, ...waits }
+    const finish = () => {
+      const suspension: Partial<AgentAnswer> = suspended
+        ? { finishReason: 'tool_calls', suspended }
+        : {}
+      const answer = { text, finishReason: reason, ...suspension }
       return of(answered(container, answer, outputs, earlier))
     }
-    return concat(oneByOne(next), defer(whole))
+    return concat(oneByOne(next), defer(finish))
   })

@@ -69,7 +69,7 @@ type Resumed = { below?: Suspended; earlier?: string }
 export const handedOver = (
   from: AgentConfig,
   to: AgentConfig,
-  said: string,
+  earlierText: string,
   step: AgentStep,
   runtime: Runtime,
   { below, earlier = '' }: Resumed = {},
@@ -90,25 +90,25 @@ export const handedOver = (
         ...(replayed ? { replayed } : {}),
       }),
       following(
-        said,
+        earlierText,
         answerOf(to, from, place, runtime, (got) => {
           answer = got
         }),
       ),
       defer(() => {
         const { text = '', outputs = [], suspended, ...rest } = answer ?? {}
-        const whole = paragraphs(said, text)
-        const waits: Partial<AgentAnswer> = suspended
+        const fullText = paragraphs(earlierText, text)
+        const suspension: Partial<AgentAnswer> = suspended
           ? {
               suspended: {
                 kind: 'transfer',
                 agentId: from.agentId,
-                said: paragraphs(earlier, whole),
+                said: paragraphs(earlier, fullText),
                 below: suspended,
               },
             }
           : {}
-        return of(answered(from, { ...rest, text: whole, ...waits }, outputs, earlier))
+        return of(answered(from, { ...rest, text: fullText, ...suspension }, outputs, earlier))
       }),
     )
   })

@@ -44,7 +44,7 @@ export type RecordedApproval = {
   approver: 'user' | 'admin'
   expiresAt: string
   reason?: string | undefined
-  /** The model has been told of the denial. */
+  /** The model has received the denial. */
   told: boolean
 }
 

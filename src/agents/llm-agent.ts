@@ -23,9 +23,9 @@ import { activeBelow, answered, handedOver } from './hand-over.ts'
 import { type RecordedAnswer, recordedFailure } from './journal.ts'
 import { longestAnswer, settingsFor, shortened } from './model-settings.ts'
 import { between, paragraphs } from './paragraphs.ts'
-import { shownTo } from './parts.ts'
+import { messagesFor } from './parts.ts'
 import { promptOf } from './prompt.ts'
-import { answeredCalls, type Suspended, waited } from './suspended.ts'
+import { type Suspended, waited, withResults } from './suspended.ts'
 import { piecesOfAll } from './tokens.ts'
 import type { Tool } from './tool.ts'
 import { transferSpec } from './transfer.ts'
@@ -117,7 +117,7 @@ const conversationOf = (
   const below = step.depth < limits.depth ? activeBelow(agent, step) : []
   const settings = settingsFor(agent, turn.settings)
   const format = step.final ? turn.format : undefined
-  const prompt = shownTo(resolved.takes, promptOf(agent, step, limits.context))
+  const prompt = messagesFor(resolved.takes, promptOf(agent, step, limits.context))
   return {
     agent,
     step,
@@ -331,7 +331,7 @@ const ask = (
 const converse = (conversation: Conversation, to: Subscriber<BodyEvent>): void => {
   const { opening, resume, step } = conversation
   const results = step.turn.resume?.results ?? noResults
-  const messages = resume ? [...opening, ...answeredCalls(resume, results)] : opening
+  const messages = resume ? [...opening, ...withResults(resume, results)] : opening
   ask(conversation, 1, '', messages, to)
 }
 

@@ -29,7 +29,9 @@ export const loopAgent: AgentKind = (agent, step, runtime) =>
   defer(() => {
     const below = someBelow(agent, step)
     const times = agent.maxIterations ?? defaultIterations
-    const said = agent.exitCondition?.trim() ? phrasePattern([agent.exitCondition]) : undefined
+    const exitPhrase = agent.exitCondition?.trim()
+      ? phrasePattern([agent.exitCondition])
+      : undefined
     let exited = waited(step.resume, 'order')?.left ?? false
     const exitLoop = exitTool(() => {
       exited = true
@@ -40,7 +42,7 @@ export const loopAgent: AgentKind = (agent, step, runtime) =>
       runs,
       { ...step, exitLoop },
       runtime,
-      ({ text }) => exited || said?.test(text) === true,
+      ({ text }) => exited || exitPhrase?.test(text) === true,
       () => exited,
     )
   })

@@ -7,12 +7,12 @@ import type { AgentConfig } from './agent.ts'
  */
 export const settingsFor = (
   { temperature, maxTokens }: Pick<AgentConfig, 'temperature' | 'maxTokens'>,
-  asked: ModelSettings = {},
+  requested: ModelSettings = {},
 ): ModelSettings => {
   const own: ModelSettings = {}
   if (temperature !== null) own.temperature = temperature
-  if (maxTokens !== null && asked.maxCompletionTokens === undefined) own.maxTokens = maxTokens
-  return Object.assign(own, asked)
+  if (maxTokens !== null && requested.maxCompletionTokens === undefined) own.maxTokens = maxTokens
+  return Object.assign(own, requested)
 }
 
 /** The most tokens of one answer. */

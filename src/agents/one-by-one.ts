@@ -16,12 +16,12 @@ export const oneByOne = <T>(next: () => Observable<T> | undefined): Observable<T
       starting = true
       while (completed && !subscriber.closed) {
         completed = false
-        const one = next()
-        if (!one) {
+        const source = next()
+        if (!source) {
           subscriber.complete()
           return
         }
-        inner = one.pipe(takeWhile(() => !subscriber.closed)).subscribe({
+        inner = source.pipe(takeWhile(() => !subscriber.closed)).subscribe({
           next: (value) => subscriber.next(value),
           error: (error) => subscriber.error(error),
           complete: go,

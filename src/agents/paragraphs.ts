@@ -6,17 +6,17 @@ export const between = '\n\n'
 
 /** Texts one after another, the empty ones left out. */
 export const paragraphs = (...texts: readonly string[]): string => {
-  let whole = ''
-  for (const text of texts) if (text !== '') whole = whole === '' ? text : whole + between + text
-  return whole
+  let joined = ''
+  for (const text of texts) if (text !== '') joined = joined === '' ? text : joined + between + text
+  return joined
 }
 
 /** Begins a new paragraph with the first token of what follows `said`, so that tokens add up. */
 export const following = <Event extends BodyEvent>(
-  said: string,
+  earlierText: string,
   events: Observable<Event>,
 ): Observable<Event> => {
-  if (said === '') return events
+  if (earlierText === '') return events
   let first = true
   return events.pipe(
     map((event) => {

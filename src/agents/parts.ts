@@ -42,20 +42,22 @@ export const showing = (
 ): ChatMessage => {
   if (message.role === 'assistant' || message.role === 'tool' || !message.parts) return message
   const { parts, ...rest } = message
-  const shown = parts.filter(isShown)
-  if (shown.length === parts.length) return message
-  const lines = parts.filter((part) => !shown.includes(part)).map((part) => `[${partWords(part)}]`)
+  const visible = parts.filter(isShown)
+  if (visible.length === parts.length) return message
+  const lines = parts
+    .filter((part) => !visible.includes(part))
+    .map((part) => `[${partWords(part)}]`)
   const content = [rest.content, ...lines].filter((line) => line !== '').join('\n')
-  return { ...rest, content, ...(shown.length > 0 ? { parts: shown } : {}) }
+  return { ...rest, content, ...(visible.length > 0 ? { parts: visible } : {}) }
 }
 
 const hasParts = (message: ChatMessage): boolean => 'parts' in message
 
 /** Messages as a model is shown them that takes these kinds. */
-export const shownTo = (
+export const messagesFor = (
   takes: ReadonlySet<ContentKind>,
   messages: readonly ChatMessage[],
 ): readonly ChatMessage[] => {
-  const shows = ({ kind }: PartFacts) => takes.has(kind)
-  return messages.some(hasParts) ? messages.map((one) => showing(one, shows)) : messages
+  const isTaken = ({ kind }: PartFacts) => takes.has(kind)
+  return messages.some(hasParts) ? messages.map((message) => showing(message, isTaken)) : messages
 }

@@ -52,8 +52,8 @@ const heard = (instruction: string, outputs: readonly AgentOutput[]): string => 
     length += text.length
     requireLength(length)
   }
-  const said = [...last].map(([agent, text]) => `${agent}:\n${text}`)
-  return ['Other agents have said in this turn:', ...said].join('\n\n')
+  const answers = [...last].map(([agent, text]) => `${agent}:\n${text}`)
+  return ['Other agents have said in this turn:', ...answers].join('\n\n')
 }
 
 /** Instructions as they stand, where no agent has spoken: counted once for many turns. */

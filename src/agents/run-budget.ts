@@ -59,7 +59,7 @@ export const runBudget = (
   { limits, used }: OwnLimits = unlimited,
 ): RunBudget => {
   let { modelCalls, steps } = before
-  let waits = false
+  let isWaiting = false
   let reached: ReachedLimit | undefined
   const limited = Object.keys(limits).length > 0
   const now = (): Used => ({ steps, ...used() })
@@ -89,8 +89,8 @@ export const runBudget = (
     passed: () => (limited ? limitPassed(limits, now()) : undefined),
     reached: () => reached,
     answered() {
-      waits = true
+      isWaiting = true
     },
-    pause: () => (waits ? laterTurn : undefined),
+    pause: () => (isWaiting ? laterTurn : undefined),
   }
 }

@@ -82,24 +82,24 @@ export const suspended: z.ZodType<Suspended> = z.discriminatedUnion('kind', [
 
 /** The calls of the model's last answer. */
 const lastCalls = (messages: readonly ChatMessage[]): readonly ToolCall[] => {
-  const asked = messages.findLast(({ role }) => role === 'assistant')
-  return (asked?.role === 'assistant' && asked.toolCalls) || []
+  const request = messages.findLast(({ role }) => role === 'assistant')
+  return (request?.role === 'assistant' && request.toolCalls) || []
 }
 
 /** The calls that the client is to answer, by the client's ids. */
-export const openCalls = (one: Suspended): ToolCall[] => {
-  if (one.kind === 'parallel')
-    return one.branches.flatMap((branch) => ('below' in branch ? openCalls(branch.below) : []))
-  if (one.kind !== 'model') return openCalls(one.below)
-  const calls = lastCalls(one.messages)
-  return one.open.flatMap(({ id, at }) => {
+export const openCalls = (state: Suspended): ToolCall[] => {
+  if (state.kind === 'parallel')
+    return state.branches.flatMap((branch) => ('below' in branch ? openCalls(branch.below) : []))
+  if (state.kind !== 'model') return openCalls(state.below)
+  const calls = lastCalls(state.messages)
+  return state.open.flatMap(({ id, at }) => {
     const call = calls[at]
     return call ? [{ ...call, id }] : []
   })
 }
 
 /** The conversation of an agent with the client's results. */
-export const answeredCalls = (
+export const withResults = (
   { messages, open }: Suspended & { kind: 'model' },
   results: ReadonlyMap<string, string>,
 ): ChatMessage[] => {
@@ -116,10 +116,10 @@ export const answeredCalls = (
 
 /** Where an agent of this kind has waited. @throws AgentFault when it has changed since */
 export const waited = <Kind extends Suspended['kind']>(
-  one: Suspended | undefined,
+  state: Suspended | undefined,
   kind: Kind,
 ): (Suspended & { kind: Kind }) | undefined => {
-  if (one && one.kind !== kind)
+  if (state && state.kind !== kind)
     throw new AgentFault('an agent has changed while it waited for the client')
-  return one as (Suspended & { kind: Kind }) | undefined
+  return state as (Suspended & { kind: Kind }) | undefined
 }

@@ -19,9 +19,9 @@ export const noUsage: Usage = { promptTokens: 0, completionTokens: 0 }
 
 /** Adds what a call used to its model; of several prices of a model the latest is charged. */
 const added = (all: readonly Used[], { model, price, usage }: Used): Used[] =>
-  all.some((one) => one.model === model)
-    ? all.map((one) =>
-        one.model === model ? { model, price, usage: plus(one.usage, usage) } : one,
+  all.some((entry) => entry.model === model)
+    ? all.map((entry) =>
+        entry.model === model ? { model, price, usage: plus(entry.usage, usage) } : entry,
       )
     : [...all, { model, price, usage }]
 
@@ -42,12 +42,11 @@ const charged = ({ model, price, usage }: Used): Charge => ({
 /**
  * Sums up what a turn used, event by event. At any moment the sum is what would be charged if the
  * turn ended there: a call under way counts its prompt and the text so far, both estimated.
- * `before` is what earlier attempts used: answers among it count once, and not again when they are
- * told again.
+ * `before` is the use of earlier attempts: replaying their answers does not count them again.
  */
 export const tokenMeter = (before: RecordedUse['answers'] = []) => {
   /** By model, in the order in which they first answered. */
-  let answered: readonly Used[] = before.reduce<readonly Used[]>(added, [])
+  let usages: readonly Used[] = before.reduce<readonly Used[]>(added, [])
   const open: Call[] = []
 
   const openAt = (step: string) => open.findIndex((call) => call.step === step)
@@ -63,7 +62,7 @@ export const tokenMeter = (before: RecordedUse['answers'] = []) => {
     } else if (event.event === 'model_answered') {
       const at = openAt(event.step_id)
       if (at !== -1) open.splice(at, 1)
-      answered = added(answered, event)
+      usages = added(usages, event)
     }
   }
 
@@ -74,11 +73,11 @@ export const tokenMeter = (before: RecordedUse['answers'] = []) => {
 
   return {
     see,
-    total: () => sumOf(open.map(underWay).reduce<readonly Used[]>(added, answered)),
+    total: () => sumOf(open.map(underWay).reduce<readonly Used[]>(added, usages)),
     /**
      * Without calls under way: of a run that fails, the call that failed is among those, and free.
      */
-    answered: () => sumOf(answered),
+    answered: () => sumOf(usages),
   }
 }
 export type TokenMeter = ReturnType<typeof tokenMeter>

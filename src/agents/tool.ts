@@ -58,7 +58,7 @@ export type Tool = {
    */
   definition?(): string
   /**
-   * It changes nothing but the run it is called in: it is called anew when the run is told again.
+   * It changes nothing but the run it is called in: it is called anew when the run is replayed.
    */
   local?: true
   run(args: Readonly<Record<string, unknown>>, context: ToolContext): ObservableInput<ToolOutput>

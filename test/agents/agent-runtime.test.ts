@@ -154,9 +154,9 @@ t.test('of agents of one name the one that answers decides on keyword tools', as
 
 t.test('words of an answer that was cut off call no tool, so that its end is told', async (t) => {
   for (const finishReason of ['length', 'content_filter'] as const) {
-    const [said, done] = says(words)
-    if (!said || !done) throw new Error('there is a text and an end')
-    const script: Script = () => [said, { ...done, finishReason } as typeof done]
+    const [text, done] = says(words)
+    if (!text || !done) throw new Error('there is a text and an end')
+    const script: Script = () => [text, { ...done, finishReason } as typeof done]
     const end = endOf(await staged({ agents: [agentNamed('Solo')], script }).all())
     t.equal(end.finish_reason, finishReason)
     t.notOk('tool_calls' in end)

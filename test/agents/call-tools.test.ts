@@ -95,8 +95,8 @@ t.test('tools', async (t) => {
       script: ({ messages }) =>
         messages.at(-1)?.role === 'tool' ? says('No money.') : calls(['add', '{}']),
     })
-    const shown = (await all()).filter(({ event }) => event === 'payment_required')
-    t.strictSame(shown, [{ event: 'payment_required', agent_name: 'Solo', ...payment }])
+    const payments = (await all()).filter(({ event }) => event === 'payment_required')
+    t.strictSame(payments, [{ event: 'payment_required', agent_name: 'Solo', ...payment }])
   })
 
   t.test('tools may have to be asked for', async (t) => {
@@ -110,10 +110,10 @@ t.test('tools', async (t) => {
 t.test(
   'an approved call that had begun is repeated only under the approved definition',
   async (t) => {
-    const made: string[] = []
+    const runs: string[] = []
     const look: Tool = {
       ...toolNamed('look', async () => {
-        made.push('look')
+        runs.push('look')
         return { ok: true, content: 'seen' }
       }),
       definition: () => 'now',
@@ -126,7 +126,7 @@ t.test(
       expiresAt: '2026-01-02T00:00:00.000Z',
       told: false,
     })
-    const toldAfter = async (definition: string) => {
+    const resultAfter = async (definition: string) => {
       const models = scripted(({ messages }) =>
         messages.at(-1)?.role === 'tool'
           ? says(messages.at(-1)?.content ?? '')
@@ -141,18 +141,18 @@ t.test(
       const turn = { ...turnOf(agentNamed('Solo'), 'Hi'), journal }
       return endOf(await lastValueFrom(run(turn).pipe(toArray()))).text
     }
-    t.match(await toldAfter('then'), /it is not known whether this was done/)
-    t.strictSame(made, [])
-    t.equal(await toldAfter('now'), 'seen')
-    t.strictSame(made, ['look'])
+    t.match(await resultAfter('then'), /it is not known whether this was done/)
+    t.strictSame(runs, [])
+    t.equal(await resultAfter('now'), 'seen')
+    t.strictSame(runs, ['look'])
   },
 )
 
 t.test('a call with too deep or too wide arguments is not made', async (t) => {
   const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
-  const made: unknown[] = []
+  const runs: unknown[] = []
   const keep = toolNamed('keep', async (args) => {
-    made.push(args)
+    runs.push(args)
     return { ok: true, content: 'kept' }
   })
   const careful = {
@@ -180,5 +180,5 @@ t.test('a call with too deep or too wide arguments is not made', async (t) => {
     requests[1]?.messages.slice(3).map(({ content }) => content),
     [refused, refused, refused, 'kept'],
   )
-  t.equal(made.length, 1)
+  t.equal(runs.length, 1)
 })

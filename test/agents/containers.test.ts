@@ -54,11 +54,11 @@ t.test('parallel', async (t) => {
   })
 
   t.test('an error in one branch keeps the output of the others', async (t) => {
-    const gone = new ModelUnavailable('gone')
+    const failure = new ModelUnavailable('gone')
     const { all } = staged({
       agents,
       script: (request) =>
-        speaker(request) === 'Left' ? throwError(() => gone) : says('Still here'),
+        speaker(request) === 'Left' ? throwError(() => failure) : says('Still here'),
     })
     const events = await all()
     t.equal(endOf(events).text, 'Left:\n(could not answer)\n\nRight:\nStill here')
@@ -66,7 +66,7 @@ t.test('parallel', async (t) => {
       events.find((event) => event.event === 'agent_completed' && event.agent === 'Left'),
       { error: 'ModelUnavailable', answer: null },
     )
-    await t.rejects(staged({ agents, script: () => throwError(() => gone) }).all(), gone)
+    await t.rejects(staged({ agents, script: () => throwError(() => failure) }).all(), failure)
   })
 
   t.test('after it, the next agent is named too', async (t) => {

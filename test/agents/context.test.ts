@@ -25,13 +25,13 @@ t.test('a conversation is trimmed from its oldest end', async (t) => {
     { role: 'tool', toolCallId: 'c', name: 'f', content: 'three' },
     { role: 'user', content: 'four' },
   ]
-  const [one, , two, three, four] = history
+  const [first, , third, fourth, fifth] = history
   t.strictSame(trimmed(history, 1000), history)
   const each = piecesOf(system)
   t.strictSame(trimmed(history, each), [system])
-  t.strictSame(trimmed(history, 2 * each), [system, four])
-  t.strictSame(trimmed(history, 3 * each), [system, four], 'no answer without its call')
-  const call = two ? piecesOf(two) : 0
-  t.strictSame(trimmed(history, 3 * each + call), [system, two, three, four])
-  t.ok(one)
+  t.strictSame(trimmed(history, 2 * each), [system, fifth])
+  t.strictSame(trimmed(history, 3 * each), [system, fifth], 'no answer without its call')
+  const call = third ? piecesOf(third) : 0
+  t.strictSame(trimmed(history, 3 * each + call), [system, third, fourth, fifth])
+  t.ok(first)
 })

@@ -82,7 +82,7 @@ t.test('how a turn ends early', async (t) => {
     t.ok(given < 5, `${given} given`)
   })
 
-  t.test('what was said until then is metered', async (t) => {
+  t.test('the text until then is metered', async (t) => {
     const meter = tokenMeter()
     const { events } = staged({
       agents: [agentNamed('Solo')],

@@ -48,14 +48,14 @@ const planOf = (depth: number): fc.Arbitrary<Plan> =>
 const agentsOf = (plan: Plan) => {
   const all: AgentConfig[] = []
   const acts = new Map<string, Act[]>()
-  const add = (one: Plan): AgentConfig => {
+  const add = (plan: Plan): AgentConfig => {
     const name = `Agent${all.length}`
-    const agentType = one.below.length === 0 ? 'LLM_AGENT' : one.type
+    const agentType = plan.below.length === 0 ? 'LLM_AGENT' : plan.type
     const agent = agentNamed(name, { agentType, toolNames: ['read', 'write'] })
     all.push(agent)
-    acts.set(name, one.acts)
-    const subAgents = one.below.map((below) => add(below).agentId)
-    Object.assign(agent, { subAgents, maxIterations: one.iterations })
+    acts.set(name, plan.acts)
+    const subAgents = plan.below.map((below) => add(below).agentId)
+    Object.assign(agent, { subAgents, maxIterations: plan.iterations })
     return agent
   }
   add(plan)
@@ -66,8 +66,8 @@ type Named = [name: string, args: string]
 
 const script = (acts: ReadonlyMap<string, Act[]>) => (request: ModelRequest) => {
   const name = speaker(request) ?? ''
-  const round = request.messages.filter((one) => one.role === 'assistant').length
-  const offered = (tool: string) => request.tools?.some((one) => one.name === tool) === true
+  const round = request.messages.filter((message) => message.role === 'assistant').length
+  const offered = (tool: string) => request.tools?.some((spec) => spec.name === tool) === true
   const wanted = acts.get(name)?.[round] ?? 'say'
   const named: Record<Act, Named[]> = {
     say: [],
@@ -83,9 +83,9 @@ const script = (acts: ReadonlyMap<string, Act[]>) => (request: ModelRequest) => 
     transfer: [['transfer_to_agent', `{"agent_name":"${below(request)}"}`]],
   }
   if (wanted === 'fail') return throwError(() => new ModelUnavailable('down'))
-  const asked = named[wanted].filter(([tool]) => tool === 'missing' || offered(tool))
+  const callNames = named[wanted].filter(([tool]) => tool === 'missing' || offered(tool))
   const text: ModelEvent = { type: 'text', text: `${name} says ${round}.` }
-  return asked.length > 0 ? [text, ...calls(...asked)] : says(`${name} says ${round}.`)
+  return callNames.length > 0 ? [text, ...calls(...callNames)] : says(`${name} says ${round}.`)
 }
 
 const below = ({ tools = [] }: ModelRequest): string => {
@@ -107,7 +107,7 @@ const tokensIn = (events: readonly RecordedEvent[], seen: readonly AgentEvent[])
   for (const event of seen)
     if (event.event === 'model_answered')
       tokens.set(event.at, event.usage.promptTokens + event.usage.completionTokens)
-  return [...tokens.values()].reduce((sum, one) => sum + one, 0)
+  return [...tokens.values()].reduce((sum, count) => sum + count, 0)
 }
 
 type Life = {
@@ -157,7 +157,7 @@ const attempt = async (
     policy: { effect: name, keyed: false, onUnknown },
   })
   const recorded = recordedRun(runId, before, open)
-  const store = (one: SessionEvent) => life.events.push({ ...one, metadata: { at } })
+  const store = (event: SessionEvent) => life.events.push({ ...event, metadata: { at } })
   const writer = stepWriter({
     stepOf: stepsOf(runId, seal),
     record: async (steps) => steps.forEach(store),
@@ -198,7 +198,7 @@ const attempt = async (
  * What a journal says, whatever the order of parallel branches and the ids of its steps. The order
  * decides too which call of a repeated id gets a suffix.
  */
-const told = (events: readonly RecordedEvent[]): string[] =>
+const factsOf = (events: readonly RecordedEvent[]): string[] =>
   events
     .map(({ type, data }) => {
       const { stepId: _, ...fact } = { stepId: '', ...data }
@@ -208,25 +208,27 @@ const told = (events: readonly RecordedEvent[]): string[] =>
 
 const placesOf = (events: readonly RecordedEvent[], type: SessionEvent['type']): Set<string> =>
   new Set(
-    events.flatMap((one) => (one.type === type && 'at' in one.data ? [one.data.at ?? ''] : [])),
+    events.flatMap((event) =>
+      event.type === type && 'at' in event.data ? [event.data.at ?? ''] : [],
+    ),
   )
 
 const minus = (all: ReadonlySet<string>, some: ReadonlySet<string>): string[] =>
-  [...all].filter((one) => !some.has(one))
+  [...all].filter((item) => !some.has(item))
 
 t.test('for every prefix of every journal, resuming gives the same journal', async (t) => {
   let prefixes = 0
   const holds = async (plan: Plan) => {
-    const whole = await attempt(plan)
-    const answers = placesOf(whole.events, 'ModelAnswered')
-    for (let n = 0; n <= whole.events.length; n++) {
+    const life = await attempt(plan)
+    const answers = placesOf(life.events, 'ModelAnswered')
+    for (let n = 0; n <= life.events.length; n++) {
       prefixes++
-      const before = whole.events.slice(0, n)
+      const before = life.events.slice(0, n)
       const started = placesOf(before, 'ToolStarted')
       const doubtful = minus(started, placesOf(before, 'ToolCompleted'))
       const resumed = await attempt(plan, before)
       const known = placesOf(before, 'ModelAnswered').size
-      const failures = whole.asked - answers.size
+      const failures = life.asked - answers.size
       assert.ok(resumed.asked <= answers.size - known + failures, 'no recorded answer is asked for')
       const again = resumed.effects.filter((effect) =>
         [...started].some((place) => effect === `write ${keyOf(place)}`),
@@ -238,8 +240,8 @@ t.test('for every prefix of every journal, resuming gives the same journal', asy
       )
       assert.ok(unknown.every(({ data }) => 'at' in data && doubtful.includes(data.at ?? '')))
       if (unknown.length > 0) continue
-      assert.deepEqual(told(resumed.events), told(whole.events))
-      assert.equal(resumed.said, whole.said)
+      assert.deepEqual(factsOf(resumed.events), factsOf(life.events))
+      assert.equal(resumed.said, life.said)
     }
   }
   await fc.assert(fc.asyncProperty(planOf(2), holds), { numRuns: rounds(60, 1_000) })
@@ -263,9 +265,9 @@ const outcomeTold = (place: string, outcome: 'done' | 'not_done'): RecordedEvent
 t.test('a call in doubt waits for its outcome, while other branches go on', async (t) => {
   let doubts = 0
   const holds = async (plan: Plan) => {
-    const whole = await attempt(plan)
-    for (let n = 0; n <= whole.events.length; n++) {
-      const before = whole.events.slice(0, n)
+    const life = await attempt(plan)
+    for (let n = 0; n <= life.events.length; n++) {
+      const before = life.events.slice(0, n)
       const doubtful = doubtfulIn(before)
       if (doubtful.length === 0) continue
       doubts++
@@ -292,14 +294,16 @@ t.test('a call in doubt waits for its outcome, while other branches go on', asyn
         doubtful.map((place) => `write ${keyOf(place)}`).toSorted(),
         'what was not done is called once more',
       )
-      assert.equal(called.said, whole.said)
+      assert.equal(called.said, life.said)
       const facts = called.events.filter(({ type }) => type !== 'ToolOutcomeTold')
-      assert.deepEqual([...new Set(told(facts))], [...new Set(told(whole.events))])
+      assert.deepEqual([...new Set(factsOf(facts))], [...new Set(factsOf(life.events))])
 
       const [first = ''] = doubtful
-      const begun = before.find(({ type, data }) => type === 'ToolStarted' && data.at === first)
-      if (!begun) throw new Error('the call was begun')
-      const cut = [...paused.events, ...notDone, begun]
+      const toolStarted = before.find(
+        ({ type, data }) => type === 'ToolStarted' && data.at === first,
+      )
+      if (!toolStarted) throw new Error('the call was begun')
+      const cut = [...paused.events, ...notDone, toolStarted]
       const unknown = await attempt(plan, cut, {}, 'ask')
       assert.deepEqual(unknown.inDoubt, [first], 'cut off again, it is in doubt again')
     }
@@ -317,25 +321,28 @@ t.test('limits of a run hold across its attempts', async (t) => {
   }
   const plan: Plan = { type: 'SEQUENTIAL_AGENT', acts: [], below: [calls, calls], iterations: 1 }
   for (const limits of [{ modelCalls: 5 }, { steps: 4 }, { modelCalls: 1 }]) {
-    const whole = await attempt(plan, [], limits)
-    t.match(JSON.parse(whole.said), { finish_reason: 'length' })
-    for (let n = 0; n <= whole.events.length; n++) {
-      const resumed = await attempt(plan, whole.events.slice(0, n), limits)
-      t.equal(resumed.said, whole.said)
-      t.strictSame(told(resumed.events), told(whole.events))
+    const life = await attempt(plan, [], limits)
+    t.match(JSON.parse(life.said), { finish_reason: 'length' })
+    for (let n = 0; n <= life.events.length; n++) {
+      const resumed = await attempt(plan, life.events.slice(0, n), limits)
+      t.equal(resumed.said, life.said)
+      t.strictSame(factsOf(resumed.events), factsOf(life.events))
     }
   }
 })
 
 t.test('a run whose agents have changed since does not go on', async (t) => {
-  const one: Plan = { type: 'LLM_AGENT', acts: [], below: [], iterations: 1 }
-  const { events } = await attempt({ ...one, type: 'SEQUENTIAL_AGENT', below: [one, one] })
+  const single: Plan = { type: 'LLM_AGENT', acts: [], below: [], iterations: 1 }
+  const { events } = await attempt({ ...single, type: 'SEQUENTIAL_AGENT', below: [single, single] })
   const other = events.map((event) =>
     event.type === 'AgentStarted' && event.data.at === '0.1'
       ? { ...event, data: { ...event.data, agentId: 'another' } }
       : event,
   )
-  const resumed = await attempt({ ...one, type: 'SEQUENTIAL_AGENT', below: [one, one] }, other)
+  const resumed = await attempt(
+    { ...single, type: 'SEQUENTIAL_AGENT', below: [single, single] },
+    other,
+  )
   t.equal(resumed.said, 'AgentFault')
 })
 
@@ -350,19 +357,19 @@ const isInOrder = ({ type, below }: Plan): boolean =>
   type !== 'PARALLEL_AGENT' && below.every(isInOrder)
 
 t.test('a run never exceeds its limits, however often it is resumed', async (t) => {
-  let ends = 0
+  let limitEnds = 0
   const holds = async (plan: Plan, own: AgentLimits, cuts: readonly number[]) => {
-    const whole = await attempt(plan, [], {}, 'tell', own)
+    const reference = await attempt(plan, [], {}, 'tell', own)
     const { steps = Number.POSITIVE_INFINITY, tokens, charge } = own
     const most = Math.min(tokens ?? Number.POSITIVE_INFINITY, charge ?? Number.POSITIVE_INFINITY)
     const within = ({ events, usedWhenAsked }: Life) => {
-      const taken = placesOf(events, 'AgentStarted').size + placesOf(events, 'ToolStarted').size
-      assert.ok(taken <= steps, `${taken} of ${steps} steps`)
+      const stepCount = placesOf(events, 'AgentStarted').size + placesOf(events, 'ToolStarted').size
+      assert.ok(stepCount <= steps, `${stepCount} of ${steps} steps`)
       for (const used of usedWhenAsked) assert.ok(used < most, `asked with ${used} of ${most}`)
     }
-    within(whole)
-    if (whole.said === 'LimitReached') ends++
-    let life = whole
+    within(reference)
+    if (reference.said === 'LimitReached') limitEnds++
+    let life = reference
     let before: readonly RecordedEvent[] = []
     // Of branches, another may be the first that a limit stops, and what a failed one has used is not recorded.
     let isKnown = isInOrder(plan)
@@ -374,19 +381,19 @@ t.test('a run never exceeds its limits, however often it is resumed', async (t) 
       life = await attempt(plan, before, {}, 'tell', own)
       within(life)
     }
-    if (isKnown) assert.equal(life.said, whole.said)
+    if (isKnown) assert.equal(life.said, reference.said)
   }
   const cuts = fc.array(fc.nat(1_000), { minLength: 1, maxLength: 5 })
   await fc.assert(fc.asyncProperty(planOf(2), limited, cuts, holds), {
     numRuns: rounds(150, 2_000),
   })
-  t.ok(ends > 20, `${ends} runs reached a limit`)
+  t.ok(limitEnds > 20, `${limitEnds} runs reached a limit`)
 })
 
 t.test('time counts in which a process had the run, and no other', async (t) => {
   const agent = { runId, agent: 'A', at: '0' }
   const cost = { promptTokens: 0, completionTokens: 0, charge: 0 }
-  const begun: SessionEvent = {
+  const agentStarted: SessionEvent = {
     type: 'AgentStarted',
     data: {
       ...agent,
@@ -406,7 +413,7 @@ t.test('time counts in which a process had the run, and no other', async (t) => 
         data: { runId, messageId: 'm', agentId: 'a', agent: 'A', node: 'n', payerId: 'u' },
       },
     ],
-    [3, begun],
+    [3, agentStarted],
     [4, { type: 'RunPaused', data: { runId, state: 'in_doubt', agent: 'A', ...cost } }],
     [
       3_600,
@@ -416,7 +423,7 @@ t.test('time counts in which a process had the run, and no other', async (t) => 
       },
     ],
     [3_700, resumed],
-    [3_702, begun],
+    [3_702, agentStarted],
     [9_000, resumed],
     [9_000.5, { type: 'RunHandedOver', data: { runId, node: 'n' } }],
     [20_000, resumed],
@@ -432,23 +439,20 @@ t.test('time counts in which a process had the run, and no other', async (t) => 
   )
 })
 
-t.test(
-  'a run that has no time left is told again to where it was, and begins nothing',
-  async (t) => {
-    const plan: Plan = {
-      type: 'LLM_AGENT',
-      acts: ['read', 'write', 'say'],
-      below: [],
-      iterations: 1,
-    }
-    const { events } = await attempt(plan)
-    const late = events.slice(0, -3).map((event, n) => ({
-      ...event,
-      metadata: { at: new Date(Date.parse(at) + n * 1_000).toISOString() },
-    }))
-    const resumed = await attempt(plan, late, {}, 'tell', { seconds: 2 })
-    t.equal(resumed.said, 'LimitReached')
-    t.strictSame([resumed.asked, resumed.effects], [0, []])
-    t.equal(resumed.tokens, 'Agent0 says 0.\n\nAgent0 says 1.')
-  },
-)
+t.test('a run without time left is replayed to its last step, and begins nothing', async (t) => {
+  const plan: Plan = {
+    type: 'LLM_AGENT',
+    acts: ['read', 'write', 'say'],
+    below: [],
+    iterations: 1,
+  }
+  const { events } = await attempt(plan)
+  const late = events.slice(0, -3).map((event, n) => ({
+    ...event,
+    metadata: { at: new Date(Date.parse(at) + n * 1_000).toISOString() },
+  }))
+  const resumed = await attempt(plan, late, {}, 'tell', { seconds: 2 })
+  t.equal(resumed.said, 'LimitReached')
+  t.strictSame([resumed.asked, resumed.effects], [0, []])
+  t.equal(resumed.tokens, 'Agent0 says 0.\n\nAgent0 says 1.')
+})

@@ -30,7 +30,7 @@ t.test('loops in loops end after so many model calls, with what was said', async
     text: tokensOf(events),
     usage: { completionTokens: 200 },
   })
-  const count = (event: string) => events.filter((one) => one.event === event).length
+  const count = (event: string) => events.filter((item) => item.event === event).length
   t.equal(count('agent_started'), count('agent_completed'), 'each agent that starts completes')
 })
 
@@ -46,7 +46,7 @@ t.test('and after so many steps', async (t) => {
   t.match(endOf(events), { finish_reason: 'length' })
 })
 
-t.test('a tool call is a step: what has none left is not called', async (t) => {
+t.test('a tool call is a step: a run without steps left calls nothing', async (t) => {
   let called = 0
   const look = toolNamed('look', async () => {
     called++

@@ -22,10 +22,12 @@ const stored = (from: Suspended | undefined) => suspended.parse(JSON.parse(JSON.
 
 /** What the client answered to an agent so far. */
 const answersIn = ({ messages }: ModelRequest) =>
-  messages.flatMap((one) => (one.role === 'tool' && one.name === 'ask' ? [one.content] : []))
+  messages.flatMap((message) =>
+    message.role === 'tool' && message.name === 'ask' ? [message.content] : [],
+  )
 
 /** Every agent asks the client as often as given, then says what it was answered. */
-const asking =
+const clientCalls =
   (times: Readonly<Record<string, number>>) =>
   (request: ModelRequest): ModelEvent[] => {
     const name = speaker(request) ?? ''
@@ -36,7 +38,7 @@ const asking =
   }
 
 const scene = (agents: AgentConfig[], times: Readonly<Record<string, number>>) => {
-  const { all, requests } = staged({ agents, script: asking(times) })
+  const { all, requests } = staged({ agents, script: clientCalls(times) })
   const clientTools = offered()
   const turn = async (more: Partial<AgentTurn> = {}) => {
     const events = await all('Hi', { clientTools, ...more })
@@ -54,7 +56,7 @@ const scene = (agents: AgentConfig[], times: Readonly<Record<string, number>>) =
   }
 }
 
-t.test('a call ends the turn, and its result goes on with it', async (t) => {
+t.test('a call ends the turn, and its result resumes it', async (t) => {
   const { begin, goOn, requests } = scene([agentNamed('Solo')], { Solo: 2 })
   const first = await begin()
   t.match(first.end, {
@@ -151,7 +153,7 @@ t.test('below a transfer, and in a loop', async (t) => {
     agentNamed('Loop', { agentType: 'LOOP_AGENT', subAgents: ['worker'], maxIterations: 2 }),
     agentNamed('Worker'),
   ]
-  const script = asking({ Worker: 1 })
+  const script = clientCalls({ Worker: 1 })
   const { all } = staged({
     agents,
     script: (request) =>
@@ -225,7 +227,7 @@ t.test('a name that an agent has is refused when the agent runs', async (t) => {
   await t.rejects(all('Hi', { clientTools: offered() }), { name: 'ToolNameTaken' })
 })
 
-t.test('what is asked for is given to the model, but not in its last round', async (t) => {
+t.test('the tools of the client are offered to the model, but not in its last round', async (t) => {
   const { all, requests } = staged({
     agents: [agentNamed('Solo', { toolNames: ['own'] })],
     tools: [toolNamed('own', async () => ({ ok: true, content: '' }))],

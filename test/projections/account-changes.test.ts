@@ -42,7 +42,7 @@ const granted = (amount = 5, organization = 'platform'): Step => ({
   organization,
   data: { grantId: 'g', amount, reason: 'for org-9' },
 })
-const told = (organization: string, position: number): Step => ({
+const memberAccountChanged = (organization: string, position: number): Step => ({
   type: 'MemberAccountChanged',
   organization,
   data: {
@@ -53,7 +53,7 @@ const told = (organization: string, position: number): Step => ({
   },
 })
 
-/** Who is to be told of which position. */
+/** The pending recipients by position. */
 const untold = async (events: readonly RecordedEvent[], lengths = [100]) => {
   const documents = await folded(events, lengths, accountChanges)
   return [...documents.values()]
@@ -64,77 +64,77 @@ const untold = async (events: readonly RecordedEvent[], lengths = [100]) => {
     .toSorted(([a, m], [b, n]) => m - n || a.localeCompare(b))
 }
 
-t.test('organizations are to be told of what happens while the user is active there', async (t) => {
-  t.strictSame(await untold(log(granted())), [], 'a user of no organization')
-  t.strictSame(await untold(log(invited('org-1'), granted())), [], 'one who is invited')
-  t.strictSame(await untold(log(active('org-1'), granted())), [['org-1', 10]])
-  t.strictSame(await untold(log(invited('org-1'), joined('org-1'), granted())), [['org-1', 20]])
-  t.strictSame(await untold(log(granted(), active('org-1'))), [], 'what was before')
-  t.strictSame(await untold(log(active('org-1'), left('org-1'), granted())), [], 'what was after')
-  t.strictSame(
-    await untold(log(active('org-1'), granted(), left('org-1'), granted())),
-    [['org-1', 10]],
-    'one who has left is told of still',
-  )
-  t.strictSame(await untold(log(active('org-1'), active('org-2'), granted())), [
-    ['org-1', 20],
-    ['org-2', 20],
-  ])
-})
-
 t.test(
-  'what is told is plan, credits and identity, and nothing of where they came from',
+  'organizations receive the changes that happen while the user is active there',
   async (t) => {
-    const events = log(
-      active('org-1'),
-      granted(-3),
-      { type: 'SubscriptionChanged', organization: 'platform', data: { plan: 'pro_monthly' } },
-      {
-        type: 'IdentityLinked',
-        organization: 'platform',
-        data: { provider: 'sso of org-9', subjectHash: 'hash' },
-      },
-      granted(0),
-      {
-        type: 'CurrentOrganizationChanged',
-        organization: 'platform',
-        data: { organizationId: 'x' },
-      },
-    )
-    const documents = await folded(events, [100], accountChanges)
-    const of = { organization_id: 'org-1', user_id: 'user-1', untold: true, at: metadata.at }
-    const place = { userId: 'user-1', organizationId: 'org-1' }
+    t.strictSame(await untold(log(granted())), [], 'a user of no organization')
+    t.strictSame(await untold(log(invited('org-1'), granted())), [], 'one who is invited')
+    t.strictSame(await untold(log(active('org-1'), granted())), [['org-1', 10]])
+    t.strictSame(await untold(log(invited('org-1'), joined('org-1'), granted())), [['org-1', 20]])
+    t.strictSame(await untold(log(granted(), active('org-1'))), [], 'what was before')
+    t.strictSame(await untold(log(active('org-1'), left('org-1'), granted())), [], 'what was after')
     t.strictSame(
-      [...documents].filter(([id]) => id !== 'user-1'),
-      (
-        [
-          [10, { kind: 'credits', amount: -3 }],
-          [20, { kind: 'plan', plan: 'pro_monthly' }],
-          [30, { kind: 'identity' }],
-        ] as const
-      ).map(([position, change]) => [
-        accountChangeId({ ...place, position }),
-        { ...of, event_id: `event-${position / 10}`, position: at(position), change },
-      ]),
+      await untold(log(active('org-1'), granted(), left('org-1'), granted())),
+      [['org-1', 10]],
+      'one who has left is told of still',
     )
+    t.strictSame(await untold(log(active('org-1'), active('org-2'), granted())), [
+      ['org-1', 20],
+      ['org-2', 20],
+    ])
   },
 )
 
-t.test('what is in an organization’s own history is told to the others only', async (t) => {
+t.test('a change carries plan, credits and identity, and nothing of their origin', async (t) => {
+  const events = log(
+    active('org-1'),
+    granted(-3),
+    { type: 'SubscriptionChanged', organization: 'platform', data: { plan: 'pro_monthly' } },
+    {
+      type: 'IdentityLinked',
+      organization: 'platform',
+      data: { provider: 'sso of org-9', subjectHash: 'hash' },
+    },
+    granted(0),
+    {
+      type: 'CurrentOrganizationChanged',
+      organization: 'platform',
+      data: { organizationId: 'x' },
+    },
+  )
+  const documents = await folded(events, [100], accountChanges)
+  const of = { organization_id: 'org-1', user_id: 'user-1', untold: true, at: metadata.at }
+  const place = { userId: 'user-1', organizationId: 'org-1' }
+  t.strictSame(
+    [...documents].filter(([id]) => id !== 'user-1'),
+    (
+      [
+        [10, { kind: 'credits', amount: -3 }],
+        [20, { kind: 'plan', plan: 'pro_monthly' }],
+        [30, { kind: 'identity' }],
+      ] as const
+    ).map(([position, change]) => [
+      accountChangeId({ ...place, position }),
+      { ...of, event_id: `event-${position / 10}`, position: at(position), change },
+    ]),
+  )
+})
+
+t.test('an event of an organization’s own history goes to the others only', async (t) => {
   const events = log(active('org-1'), active('org-2'), granted(5, 'org-2'))
   t.strictSame(await untold(events), [['org-1', 20]])
 })
 
-t.test('what was told is told, however the log is cut into batches', async (t) => {
+t.test('a sent change stays sent, however the log is cut into batches', async (t) => {
   const events = log(
     active('org-1'),
     active('org-2'),
     granted(),
     granted(),
-    told('org-1', 20),
+    memberAccountChanged('org-1', 20),
     left('org-2'),
-    told('org-2', 20),
-    told('org-1', 30),
+    memberAccountChanged('org-2', 20),
+    memberAccountChanged('org-1', 30),
   )
   for (const lengths of [[100], [1], [3, 2]])
     t.strictSame(await untold(events, lengths), [['org-2', 30]], `${lengths}`)

@@ -60,10 +60,10 @@ t.test(
     if ('few' in many || 'few' in two) return t.fail('they are not in parts')
     const account = { user_id: 'user-1', balance: 10, holding: true, updated_at: later } as const
     const few = { ...account, reservations: { 'run-0': 2, 'run-1': 2 } }
-    const one = { held: 2, few: [['run-0', 2]] }
+    const oneLeft = { held: 2, few: [['run-0', 2]] }
     t.match(settling(few, 'run-1'), {
       balance: 7,
-      open: one,
+      open: oneLeft,
       reservations: undefined,
       holding: true,
     })

@@ -51,7 +51,7 @@ t.test('a summary names as many credentials as a user can have', async (t) => {
 
 t.test('every event it handles was given', async (t) => handlesAll(t, agentSummaries))
 
-t.test('what a change does not name stays in the summary', async (t) => {
+t.test('a change keeps the fields that it does not name in the summary', async (t) => {
   const seen = projecting(t, agentSummaries, 'squad-org-1_org-1')
   const created = { type: 'AgentCreated', data: { ...data, model: 'openai/gpt-5' } } as const
   const unchanged = { type: 'AgentChanged', data: { agentId, description: 'new' } } as const

@@ -35,7 +35,7 @@ const server = fc.record({
 })
 const stored = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 
-t.test('what is stored of tools and servers is shown whole, and read back as it was', async (t) => {
+t.test('stored tools and servers are published complete, and read back unchanged', async (t) => {
   fc.assert(
     fc.property(fc.array(apiCall), fc.array(server), (calls, servers) => {
       const tools = stored(
@@ -46,9 +46,9 @@ t.test('what is stored of tools and servers is shown whole, and read back as it 
         ]),
       )
       const places = stored(servers)
-      const shown = agentTools.parse(stored(toolViews(tools)))
-      t.strictSame(toolsOf(shown), tools)
-      t.strictSame(shown, stored(toolViews(tools)), 'nothing is lost by the schema')
+      const views = agentTools.parse(stored(toolViews(tools)))
+      t.strictSame(toolsOf(views), tools)
+      t.strictSame(views, stored(toolViews(tools)), 'nothing is lost by the schema')
       const seen = agentServers.parse(stored(serverViews(places)))
       t.strictSame(serversOf(seen), places)
     }),

@@ -52,7 +52,7 @@ t.test(
   },
 )
 
-for (const [stored, shown] of [
+for (const [stored, limits] of [
   [{ steps: 3 }, { max_steps: 3 }],
   [{ tokens: 4 }, { max_tokens: 4 }],
   [{ charge: 1_500_000 }, { max_credits: 1.5 }],
@@ -61,10 +61,10 @@ for (const [stored, shown] of [
   [null, null],
 ] as const)
   t.test(`limits ${JSON.stringify(stored)} are shown, and read as they were`, async (t) => {
-    t.strictSame(limitsIn(shown), stored)
+    t.strictSame(limitsIn(limits), stored)
     const { limits: _, ...data } = agentEvents.AgentCreated.parse(sample('AgentCreated').data)
     const created = { type: 'AgentCreated', data: { ...data, limits: stored } } as const
-    projecting(t, agents, 'squad-org-1_org-1')(created).shows({ limits: shown })
+    projecting(t, agents, 'squad-org-1_org-1')(created).shows({ limits })
   })
 
 t.test('an agent has tools and servers where it names one', async (t) => {

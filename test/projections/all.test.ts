@@ -21,7 +21,7 @@ t.test('every projection is run, and has a test', async (t) => {
 })
 
 t.test(
-  'what belongs to no organization, to the log, to work under way, or to lists, is not shown',
+  'views of no organization, of the log, of open work and of lists are not published',
   async (t) => {
     const hidden = projections.map(({ name }) => name).filter((name) => !readModels.has(name))
     t.strictSame(hidden, [

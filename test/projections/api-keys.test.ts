@@ -64,8 +64,8 @@ t.test('a key is shown without its hash', async (t) => {
     last_used_at: null,
     request_count: 0,
   }
-  const { hash: _, ...shown } = view
-  t.strictSame(apiKeys.shown?.document?.(view), shown)
+  const { hash: _, ...fields } = view
+  t.strictSame(apiKeys.shown?.document?.(view), fields)
 })
 
 t.test('every event it handles was given', async (t) => handlesAll(t, apiKeys))

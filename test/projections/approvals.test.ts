@@ -6,11 +6,11 @@ import { viewAfter } from '../support/view-after.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 const later = '2026-01-02T00:00:00.000Z'
-const asked = sessionEvent('ApprovalRequested')
+const approvalRequested = sessionEvent('ApprovalRequested')
 
 t.test('approvals', async (t) => {
   const seen = projecting(t, approvals, sessionStream)
-  seen(asked).shows({
+  seen(approvalRequested).shows({
     approval_id: 'approval-1',
     organization_id: 'org-1',
     session_id: 'session-1',
@@ -18,12 +18,12 @@ t.test('approvals', async (t) => {
     tool_id: 'call_1',
     tool_name: 'refund',
     agent_name: 'Orchestrator',
-    arguments: asked.data.arguments,
-    arguments_digest: asked.data.argumentsDigest,
+    arguments: approvalRequested.data.arguments,
+    arguments_digest: approvalRequested.data.argumentsDigest,
     status: 'pending',
     approver: 'user',
     requested_at: at,
-    expires_at: asked.data.expiresAt,
+    expires_at: approvalRequested.data.expiresAt,
     decided_at: null,
     decided_by: null,
     reason: null,
@@ -31,24 +31,28 @@ t.test('approvals', async (t) => {
     key_id: 'key-1',
   })
   const { data } = sessionEvent('ApprovalDecided')
-  seen(asked, sessionEvent('ApprovalDecided', later)).shows({
+  seen(approvalRequested, sessionEvent('ApprovalDecided', later)).shows({
     status: 'approved',
     decided_at: later,
     decided_by: 'user-1',
     reason: data.reason ?? null,
   })
   const { reason: _, ...denied } = { ...data, decision: 'deny' as const }
-  seen(asked, { type: 'ApprovalDecided', data: { ...denied, by: null }, at: later }).shows({
+  seen(approvalRequested, {
+    type: 'ApprovalDecided',
+    data: { ...denied, by: null },
+    at: later,
+  }).shows({
     status: 'denied',
     decided_by: null,
     reason: null,
   })
-  seen(asked, sessionEvent('ApprovalExpired', later)).shows({
+  seen(approvalRequested, sessionEvent('ApprovalExpired', later)).shows({
     status: 'expired',
     decided_at: later,
     decided_by: null,
   })
-  seen(asked, sessionEvent('ApprovalWithdrawn', later)).shows({
+  seen(approvalRequested, sessionEvent('ApprovalWithdrawn', later)).shows({
     status: 'withdrawn',
     decided_at: later,
   })
@@ -60,13 +64,13 @@ t.test('nothing is shown of an erased session', async (t) => {
     t,
     approvals,
     sessionStream,
-  )(asked, sessionEvent('SessionErased', later)).showsNothing()
+  )(approvalRequested, sessionEvent('SessionErased', later)).showsNothing()
 })
 
 t.test('every event it handles was given', async (t) => handlesAll(t, approvals))
 
 t.test('analysts see an approval without its internal fields', async (t) => {
-  const view = viewAfter(approvals, sessionStream, asked)
+  const view = viewAfter(approvals, sessionStream, approvalRequested)
   const document = await view.get('approval-1')
   if (!document) throw new Error('there is no approval')
   const answer = approvals.shown?.document?.(document) ?? {}

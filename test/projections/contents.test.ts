@@ -60,33 +60,36 @@ t.test('contents', async (t) => {
   })
 })
 
-t.test('what failed may be queued again, and is charged to who asked', async (t) => {
-  const seen = projecting(t, contents, 'content-org-1_content-1')
-  seen(requested, started, failed).shows({
-    status: 'failed',
-    open: undefined,
-    error_message: 'no video provider configured',
-    processing_time_ms: 3,
-    charge: 0,
-    completed_at: latest,
-  })
-  seen(requested, started, failed, queued).shows({
-    status: 'pending',
-    open: true,
-    payer_id: 'user-2',
-    error_message: null,
-    processing_time_ms: null,
-    retry_count: 1,
-    started_at: null,
-    completed_at: null,
-  })
-  seen(requested, started, submitted, failed, queued, started).shows({
-    status: 'processing',
-    provider_prediction_id: null,
-  })
-})
+t.test(
+  'a failed item may be queued again, and is charged to the user who retries it',
+  async (t) => {
+    const seen = projecting(t, contents, 'content-org-1_content-1')
+    seen(requested, started, failed).shows({
+      status: 'failed',
+      open: undefined,
+      error_message: 'no video provider configured',
+      processing_time_ms: 3,
+      charge: 0,
+      completed_at: latest,
+    })
+    seen(requested, started, failed, queued).shows({
+      status: 'pending',
+      open: true,
+      payer_id: 'user-2',
+      error_message: null,
+      processing_time_ms: null,
+      retry_count: 1,
+      started_at: null,
+      completed_at: null,
+    })
+    seen(requested, started, submitted, failed, queued, started).shows({
+      status: 'processing',
+      provider_prediction_id: null,
+    })
+  },
+)
 
-t.test('what was erased is gone', async (t) => {
+t.test('an erased item is removed', async (t) => {
   const seen = projecting(t, contents, 'content-org-1_content-1')
   seen(requested, started, erased).showsNothing('content-1')
 })

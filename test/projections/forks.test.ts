@@ -7,8 +7,8 @@ const at = '2026-01-01T00:00:00.000Z'
 
 t.test('forks that are not finished', async (t) => {
   const seen = projecting(t, forks, sessionStream)
-  const begun = sessionEvent('ForkBegun', at)
-  seen(begun, sessionEvent('MessageForked')).shows({
+  const forkBegun = sessionEvent('ForkBegun', at)
+  seen(forkBegun, sessionEvent('MessageForked')).shows({
     session_id: 'session-1',
     organization_id: 'org-1',
     user_id: 'user-1',
@@ -21,8 +21,8 @@ t.test('forks that are not finished', async (t) => {
     node: 'node-1',
     begun_at: at,
   })
-  seen(begun, sessionEvent('SessionForked')).showsNothing('org-1/session-1')
-  seen(begun, sessionEvent('SessionErased')).showsNothing('org-1/session-1')
+  seen(forkBegun, sessionEvent('SessionForked')).showsNothing('org-1/session-1')
+  seen(forkBegun, sessionEvent('SessionErased')).showsNothing('org-1/session-1')
 })
 
 t.test('every event it handles was given', async (t) => handlesAll(t, forks))

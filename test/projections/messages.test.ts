@@ -6,7 +6,7 @@ import { begunSession, sessionEvent, sessionStream } from '../support/session-ev
 const at = '2026-01-01T00:00:00.000Z'
 const later = '2026-01-02T00:00:00.000Z'
 
-const answered = [
+const turn = [
   ...begunSession,
   sessionEvent('AssistantMessageRecorded', later),
   sessionEvent('RunCompleted', later),
@@ -14,7 +14,7 @@ const answered = [
 
 t.test('messages', async (t) => {
   const seen = projecting(t, messages, sessionStream)
-  seen(...answered).shows(
+  seen(...turn).shows(
     {
       event_id: 'message-1',
       event_type: 'user_message',
@@ -29,7 +29,7 @@ t.test('messages', async (t) => {
     },
     'message-1',
   )
-  seen(...answered).shows(
+  seen(...turn).shows(
     {
       event_id: 'message-2',
       event_type: 'assistant_message',
@@ -81,7 +81,7 @@ t.test('messages of a fork', async (t) => {
 
 t.test('nothing is shown of an erased session', async (t) => {
   const erased = sessionEvent('SessionErased', later)
-  projecting(t, messages, sessionStream)(...answered, erased).showsNothing()
+  projecting(t, messages, sessionStream)(...turn, erased).showsNothing()
 })
 
 t.test('every event it handles was given', async (t) => handlesAll(t, messages))

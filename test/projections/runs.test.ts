@@ -56,13 +56,13 @@ t.test('runs', async (t) => {
     completion_tokens: 35,
     charge: 650,
   })
-  const ends = {
+  const endFields = {
     RunFailed: { status: 'failed', error_code: 'llm_service_unavailable', charge: 0 },
     RunCancelled: { status: 'cancelled', charge: 650 },
     RunTimedOut: { status: 'timed_out', charge: 0 },
   } as const
   for (const type of ['RunFailed', 'RunCancelled', 'RunTimedOut'] as const)
-    seen(...begunSession, sessionEvent(type, later)).shows({ ...ends[type], ended_at: later })
+    seen(...begunSession, sessionEvent(type, later)).shows({ ...endFields[type], ended_at: later })
   seen(...begunSession, sessionEvent('RunPaused')).shows({ waits: 'awaiting_approval' })
   for (const type of ['RunResumed', 'RunCancelled', 'RunCompleted'] as const)
     seen(...begunSession, sessionEvent('RunPaused'), sessionEvent(type)).shows({ waits: undefined })

@@ -30,46 +30,48 @@ t.test('sessions', async (t) => {
   seen(...begunSession, routed).shows({
     run: { run_id: 'run-1', state: 'processing', started_at: at, current_agent: 'Librarian' },
   })
-  const answered = [
+  const completion = [
     sessionEvent('AssistantMessageRecorded', later),
     sessionEvent('RunCompleted', latest),
   ]
-  seen(...begunSession, ...answered).shows({
+  seen(...begunSession, ...completion).shows({
     message_count: 2,
     created_at: at,
     last_update_time: latest,
   })
-  const waits = { run_id: 'run-1', started_at: at, current_agent: 'Orchestrator' }
+  const runFields = { run_id: 'run-1', started_at: at, current_agent: 'Orchestrator' }
   const queued = [...begunSession.slice(0, -1), sessionEvent('RunStarted', at, { queued: true })]
-  seen(...queued).shows({ run: { ...waits, state: 'queued' } })
+  seen(...queued).shows({ run: { ...runFields, state: 'queued' } })
   seen(...queued, sessionEvent('RunDequeued', later)).shows({
-    run: { ...waits, state: 'processing', started_at: later },
+    run: { ...runFields, state: 'processing', started_at: later },
   })
   const resumed = sessionEvent('RunResumed', latest)
-  seen(...begunSession, resumed).shows({ run: { ...waits, state: 'processing' } })
+  seen(...begunSession, resumed).shows({ run: { ...runFields, state: 'processing' } })
   seen(...begunSession, sessionEvent('RunPaused', later), resumed).shows({
-    run: { ...waits, state: 'processing', started_at: latest },
+    run: { ...runFields, state: 'processing', started_at: latest },
   })
   seen(...begunSession, sessionEvent('RunPaused', later)).shows({
-    run: { ...waits, state: 'awaiting_approval' },
+    run: { ...runFields, state: 'awaiting_approval' },
     last_update_time: later,
   })
   const call = { toolId: 'call_1', at: '0/0/0', tool: 'pay', agent: 'Shop', argumentsDigest: 'one' }
   const other = { ...call, at: '0/0/1', argumentsDigest: 'two' }
   const state = 'in_doubt' as const
   const paused = sessionEvent('RunPaused', later, { state, inDoubt: [call, other] })
-  const shown = { run_id: 'run-1', tool_id: 'call_1', tool_name: 'pay', agent_name: 'Shop' }
-  const first = { ...shown, arguments_digest: 'one', at: '0/0/0' }
-  const second = { ...shown, arguments_digest: 'two', at: '0/0/1' }
-  seen(...begunSession, paused).shows({ run: { ...waits, state, in_doubt: [first, second] } })
-  const told = sessionEvent('ToolOutcomeTold', later)
-  seen(...begunSession, paused, told).shows({ run: { ...waits, state, in_doubt: [second] } })
+  const callFields = { run_id: 'run-1', tool_id: 'call_1', tool_name: 'pay', agent_name: 'Shop' }
+  const first = { ...callFields, arguments_digest: 'one', at: '0/0/0' }
+  const second = { ...callFields, arguments_digest: 'two', at: '0/0/1' }
+  seen(...begunSession, paused).shows({ run: { ...runFields, state, in_doubt: [first, second] } })
+  const outcomeTold = sessionEvent('ToolOutcomeTold', later)
+  seen(...begunSession, paused, outcomeTold).shows({
+    run: { ...runFields, state, in_doubt: [second] },
+  })
   const again = sessionEvent('RunPaused', latest)
-  seen(...begunSession, paused, told, resumed, again).shows({
-    run: { ...waits, state: 'awaiting_approval', started_at: latest },
+  seen(...begunSession, paused, outcomeTold, resumed, again).shows({
+    run: { ...runFields, state: 'awaiting_approval', started_at: latest },
   })
   seen(...begunSession, paused, sessionEvent('RunCancelled', later)).shows({
-    run: { ...waits, state: 'ended' },
+    run: { ...runFields, state: 'ended' },
   })
   for (const type of ['RunCompleted', 'RunFailed', 'RunCancelled', 'RunTimedOut'] as const) {
     const state = type === 'RunTimedOut' ? 'timed_out' : 'ended'
@@ -101,9 +103,9 @@ t.test('an erased session is not there', async (t) => {
 
 t.test('a fork', async (t) => {
   const seen = projecting(t, sessions, sessionStream)
-  const begun = [sessionEvent('ForkBegun', at), sessionEvent('MessageForked', at)]
-  seen(...begun).showsNothing()
-  seen(...begun, sessionEvent('SessionForked', later)).shows({
+  const copying = [sessionEvent('ForkBegun', at), sessionEvent('MessageForked', at)]
+  seen(...copying).showsNothing()
+  seen(...copying, sessionEvent('SessionForked', later)).shows({
     session_id: 'session-1',
     user_id: 'user-1',
     key_id: 'key-1',

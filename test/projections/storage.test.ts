@@ -101,11 +101,11 @@ t.test('memories and credentials count until they are erased together', async (t
   remembers(...two, erased).showsNothing(total)
   remembers(...two, erased, remembered('m-3')).shows({ bytes: 30 }, total)
 
-  const keeps = projecting(t, storage, 'credentials-org-1_user-1')
+  const storing = projecting(t, storage, 'credentials-org-1_user-1')
   const stored = { type: 'CredentialStored', data: { name: 'TOKEN', value: text(40) } }
   const dropped = { type: 'CredentialsErased', data: { ...certificate(0, 1), names: ['TOKEN'] } }
-  keeps(stored).shows({ bytes: 40 }, total)
-  keeps(stored, dropped).showsNothing(total)
+  storing(stored).shows({ bytes: 40 }, total)
+  storing(stored, dropped).showsNothing(total)
 })
 
 t.test('the total does not depend on the batches', async (t) => {

@@ -45,15 +45,15 @@ t.test('a tree can be read while a commit is being stored', async (t) => {
   const fold = batchFolder([transparency])
   const cursor = { projection: transparency, position: START }
   await store.commit(await fold(store, [cursor], batchOf(events.slice(0, 20))))
-  const shown = new Map(store.documents)
+  const documents = new Map(store.documents)
   for (const { changes } of await fold(store, [cursor], batchOf(events.slice(20))))
     for (const { id, document } of changes) {
-      if (document) shown.set(id, document)
-      const tree = await treesIn(shown)('org-1')
+      if (document) documents.set(id, document)
+      const tree = await treesIn(documents)('org-1')
       const own = events.slice(0, tree.size).map(lineOf)
       t.strictSame(await tree.root(tree.size), rootOfLeaves(own))
     }
-  t.equal((await treesIn(shown)('org-1')).size, 60)
+  t.equal((await treesIn(documents)('org-1')).size, 60)
 })
 
 t.test('documents are bounded, and depend on the events alone', async (t) => {

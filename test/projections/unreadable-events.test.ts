@@ -8,9 +8,9 @@ const { id, fold } = unreadableEvents.stored
 
 const stored = (type: string, change: object | null = {}, own = metadata): RecordedEvent => {
   const { category, data } = sample(type)
-  const whole = change && { ...Object(data), ...change }
+  const fullData = change && { ...Object(data), ...change }
   const stream = `${category}-org-1_1`
-  const [event] = recorded([{ stream, type, data: whole, metadata: own, position: 7 }])
+  const [event] = recorded([{ stream, type, data: fullData, metadata: own, position: 7 }])
   if (!event) throw new Error('nothing recorded')
   return event
 }

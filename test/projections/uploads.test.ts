@@ -27,8 +27,8 @@ t.test('uploads', async (t) => {
   seen(received).shows({ status: 'processing', shown: true, open: true, file_size: 5 }, 'u-1')
   const requeued = { type: 'UploadRequeued', data: identity } as const
   seen(received, requeued).shows({ status: 'pending' })
-  const begun = { type: 'UploadProcessingStarted', data: identity } as const
-  seen(received, requeued, begun).shows({ status: 'processing', open: true })
+  const processingStarted = { type: 'UploadProcessingStarted', data: identity } as const
+  seen(received, requeued, processingStarted).shows({ status: 'processing', open: true })
   seen(received, indexing).shows({ status: 'indexing', chunks_blob: 'c', open: true })
   const some = { ...indexing, data: { ...indexing.data, warnings: ['Cannot be read: page 2'] } }
   seen(received, some, completed).shows({ warnings: ['Cannot be read: page 2'] })

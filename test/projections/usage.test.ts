@@ -40,14 +40,14 @@ t.test('usage is counted by the day of the end, the agent, the user and the key'
 t.test('a run that did not complete is counted without its duration', async (t) => {
   const seen = projecting(t, usage, sessionStream)
   const none = { completed: 0, failed: 0, cancelled: 0, timed_out: 0 }
-  const ends = {
+  const endCounts = {
     RunFailed: { ...none, failed: 2 },
     RunCancelled: { ...none, cancelled: 2 },
     RunTimedOut: { ...none, timed_out: 2 },
   }
   for (const type of ['RunFailed', 'RunCancelled', 'RunTimedOut'] as const) {
     seen(sessionEvent(type), sessionEvent(type)).shows(
-      { ...ends[type], agent_id: null, runs: 2, prompt_tokens: 240, durations: {} },
+      { ...endCounts[type], agent_id: null, runs: 2, prompt_tokens: 240, durations: {} },
       'org-1/2026-01-01/-/user-1/key-1',
     )
   }
@@ -69,7 +69,7 @@ t.test('usage stays when its session is erased', async (t) => {
 })
 
 t.test('it is shown with what is worked out of it', async (t) => {
-  const shown = usage.shown?.document?.({
+  const answer = usage.shown?.document?.({
     organization_id: 'org-1',
     day: '2026-01-01',
     agent_id: null,
@@ -85,8 +85,8 @@ t.test('it is shown with what is worked out of it', async (t) => {
     charge: 1_500_000,
     durations: withDuration({}, 1),
   })
-  t.match(shown, { charge: 1.5, credits: 1.5, duration_p50_ms: 1, duration_p95_ms: 1 })
-  t.ok(usage.shown?.schema.safeParse(shown).success)
+  t.match(answer, { charge: 1.5, credits: 1.5, duration_p50_ms: 1, duration_p95_ms: 1 })
+  t.ok(usage.shown?.schema.safeParse(answer).success)
 })
 
 t.test('every event it handles was given', async (t) => handlesAll(t, usage))

@@ -20,14 +20,14 @@ t.test('every document once, also when others come while they are read', async (
   }
   const stored = Array.from({ length: 5_000 }, (_, n) => 1_000 + n)
   await store(1, stored)
-  let asked = 1
+  let queries = 1
   const find = async (query: Find) => {
-    const found = await view.find(query)
-    await store(++asked, [1_000 - asked])
-    return found
+    const result = await view.find(query)
+    await store(++queries, [1_000 - queries])
+    return result
   }
   const ids = (await findAll({ find }, { index: 'all', equals: [] })).map(({ id }) => id)
-  t.ok(asked > 2, 'in more than one answer')
+  t.ok(queries > 2, 'in more than one answer')
   t.equal(new Set(ids).size, ids.length)
   t.ok(stored.every((n) => ids.includes(idOf(n))))
 })

@@ -45,7 +45,7 @@ for (const [title, view, viewer] of [
     await t.rejects(find(view)('approval-1', viewer), { code: 'approval_not_found' })
   })
 
-for (const [title, text, shown, bytes] of [
+for (const [title, text, args, bytes] of [
   ['JSON', '{"a":1}', { a: 1 }, 1_007],
   ['nothing', ' ', {}, 1_001],
   ['no JSON', '{a', '{a', 1_002],
@@ -53,7 +53,7 @@ for (const [title, text, shown, bytes] of [
 ] as const)
   t.test(`arguments of ${title} are shown, and weigh ${bytes} bytes`, async (t) => {
     const { value, bytes: weight } = await approvalAnswer(approval('user'), () => text)
-    t.strictSame(value.arguments, shown)
+    t.strictSame(value.arguments, args)
     t.equal(weight, bytes)
     t.notOk('user_id' in value || 'key_id' in value || 'organization_id' in value)
   })

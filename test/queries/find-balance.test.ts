@@ -7,7 +7,7 @@ const granted = { type: 'CreditsGranted', data: { grantId: 'g', amount: 10, reas
 const reserved = (runId: string, amount: number) =>
   ({ type: 'CreditsReserved', data: { runId, amount } }) as const
 
-t.test('what runs hold back is not effective', async (t) => {
+t.test('amounts that runs reserve are not in the effective balance', async (t) => {
   const held = [granted, reserved('run-1', 3), reserved('run-2', 4)]
   const find = findBalance({ accounts: viewAfter(accounts, 'account-user-1', ...held) })
   t.strictSame(await find('user-1'), { balance: 10, effective: 3 })

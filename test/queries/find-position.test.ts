@@ -22,8 +22,8 @@ t.test('a time is the place of the last event before the first later one', async
       anyHistory,
       fc.double({ min: 0, max: 1, noNaN: true }),
       fc.integer({ min: -100, max: 2_600 }),
-      async (made, part, seconds) => {
-        const log = eventsOf(made)
+      async (history, part, seconds) => {
+        const log = eventsOf(history)
         const store = heldLog(log)
         const index = await eventIndexOf(store, Math.floor((log.at(-1)?.position ?? 0) * part))
         const readHistory = await historyOn(store, index.indexed())
@@ -72,7 +72,8 @@ t.test('a long history is found by its stretches', async (t) => {
     const index = await eventIndexOf(store, reach)
     const readHistory = await historyOn(store, reach)
     const find = findPosition({ readHistory, eventsAt: store.at, timePassed, ...index })
-    const found = async (second: number) => find('org-1', Date.UTC(2026, 0, 1) + second * 1_000)
+    const positionAt = async (second: number) =>
+      find('org-1', Date.UTC(2026, 0, 1) + second * 1_000)
     for (const [second, position] of [
       [-1, -1],
       [0, 0],
@@ -84,7 +85,7 @@ t.test('a long history is found by its stretches', async (t) => {
       [1_999, 699],
       [2_000, 999],
     ] as const)
-      t.equal(await found(second), position, `${second} s, indexed to ${reach}`)
+      t.equal(await positionAt(second), position, `${second} s, indexed to ${reach}`)
   }
 })
 
@@ -108,14 +109,14 @@ t.test('a time once asked for keeps its answer, whatever is appended later', asy
   t.teardown(() => log.close())
   const store = embeddedEventStore(log)
   let now = Date.UTC(2026, 0, 1)
-  let made = 0
+  let count = 0
   await fc.assert(
     fc.asyncProperty(steps, async (steps) => {
-      const organizationId = `org-${++made}`
+      const organizationId = `org-${++count}`
       const clock = {
         now: () => new Date(now),
         monotonic: () => now,
-        id: () => `00000000-0000-4000-8000-${(++made).toString(16).padStart(12, '0')}`,
+        id: () => `00000000-0000-4000-8000-${(++count).toString(16).padStart(12, '0')}`,
       }
       const times = appendTimes(clock)
       const snapshots = { get: async () => undefined, put: async () => undefined }
@@ -133,7 +134,7 @@ t.test('a time once asked for keeps its answer, whatever is appended later', asy
         ...index,
       })
       const pending: Promise<unknown>[] = []
-      const asked: { time: number; answer: Promise<number> }[] = []
+      const lookups: { time: number; answer: Promise<number> }[] = []
       for (const step of steps) {
         now += step.seconds * 1_000
         if (step.do === 'refuse')
@@ -155,12 +156,13 @@ t.test('a time once asked for keeps its answer, whatever is appended later', asy
         }
         if (step.do === 'ask') {
           const time = now - step.ago * 1_000
-          asked.push({ time, answer: find(organizationId, time) })
+          lookups.push({ time, answer: find(organizationId, time) })
         }
       }
       pending.push(meter.close())
       await Promise.all(pending)
-      for (const { time, answer } of asked) t.equal(await find(organizationId, time), await answer)
+      for (const { time, answer } of lookups)
+        t.equal(await find(organizationId, time), await answer)
       let latest = ''
       for await (const { events } of readHistory({ organizationId, after: START }))
         for (const { metadata } of events) {

@@ -4,16 +4,16 @@ import { getUsage } from '../../queries/get-usage.ts'
 import { sessionEvent, sessionStream } from '../support/session-events.ts'
 import { viewAfter } from '../support/view-after.ts'
 
-const ended = (day: number, agentId: string, durationMs: number) =>
+const runCompleted = (day: number, agentId: string, durationMs: number) =>
   sessionEvent('RunCompleted', `2026-01-0${day}T12:00:00.000Z`, { agentId, durationMs })
 
 const get = getUsage({
   usage: viewAfter(
     usage,
     sessionStream,
-    ended(1, 'agent-1', 10),
-    ended(1, 'agent-2', 10),
-    ended(2, 'agent-1', 1_000),
+    runCompleted(1, 'agent-1', 10),
+    runCompleted(1, 'agent-2', 10),
+    runCompleted(2, 'agent-1', 1_000),
     sessionEvent('RunFailed', '2026-01-03T12:00:00.000Z'),
   ),
 })
@@ -36,15 +36,15 @@ t.test('sums of usage stay within exact numbers', async (t) => {
   const most = Number.MAX_SAFE_INTEGER
   const all = { promptTokens: most, completionTokens: most, charge: most }
   const end = (agentId: string) => sessionEvent('RunFailed', undefined, { ...all, agentId })
-  const found = getUsage({ usage: viewAfter(usage, sessionStream, end('agent-1'), end('agent-2')) })
-  const { total } = await found({ organizationId: 'org-1', by: [] })
+  const query = getUsage({ usage: viewAfter(usage, sessionStream, end('agent-1'), end('agent-2')) })
+  const { total } = await query({ organizationId: 'org-1', by: [] })
   t.match(total, { prompt_tokens: most, completion_tokens: most, credits: most / 1_000_000 })
 })
 
 t.test('both days of a range count', async (t) => {
-  const asked = { organizationId: 'org-1', by: ['day'] as const }
+  const query = { organizationId: 'org-1', by: ['day'] as const }
   const days = async (range: { from?: string; to?: string }) =>
-    (await get({ ...asked, ...range })).usage.map((row) => Reflect.get(row, 'day'))
+    (await get({ ...query, ...range })).usage.map((row) => Reflect.get(row, 'day'))
   t.strictSame(await days({ from: '2026-01-01', to: '2026-01-02' }), ['2026-01-01', '2026-01-02'])
   t.strictSame(await days({ from: '2026-01-02' }), ['2026-01-02', '2026-01-03'])
   t.strictSame(await days({ to: '2026-01-01' }), ['2026-01-01'])

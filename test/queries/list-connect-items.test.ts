@@ -15,9 +15,9 @@ const [first, second] = ['https://first.example', 'https://second.example']
 const scene = async (t: Parameters<typeof commanded>[0]) => {
   const host = await commanded(t)
   const owner = { email: 'owner@example.com', name: 'Olga' }
-  const made = await host.createOrganization({ name: 'One', owner, plan: null }, platformCall)
-  const { organizationId } = made
-  const by = { ...call, organizationId, userId: made.ownerUserId }
+  const home = await host.createOrganization({ name: 'One', owner, plan: null }, platformCall)
+  const { organizationId } = home
+  const by = { ...call, organizationId, userId: home.ownerUserId }
   const { userId } = await host.provisionUser({ email: 'ann@example.com' }, by)
   const hostsOf = consentedHosts(host.store.read)
   const agents = findAgents({ ...host.read, changes: host.changes, sharedViews: false })
@@ -59,7 +59,7 @@ t.test(
     await changeAgent(moved, by)
     await seen()
     t.match(await itemsOf(organizationId, userId, agentId), { items: [{ connected: false }] })
-    const found = { value: 'secret', hosts: ['first.example'] }
-    t.strictSame(await find(organizationId, userId, 'TOKEN'), found)
+    const credential = { value: 'secret', hosts: ['first.example'] }
+    t.strictSame(await find(organizationId, userId, 'TOKEN'), credential)
   },
 )

@@ -19,15 +19,15 @@ const listing = async (events: readonly RecordedEvent[], upTo?: number) => {
   return { ...listEvents({ readHistory, read: store.read, open }), log: store.log }
 }
 
-const asked = { organizationId: 'org-1', after: START }
+const base = { organizationId: 'org-1', after: START }
 
-type Made = { organization: number; gap: number; minutes: number; owner: boolean }
+type EventPlan = { organization: number; gap: number; minutes: number; owner: boolean }
 
 /** Events of three organizations, at positions with gaps, their times not quite in order. */
-const eventsOf = (made: readonly Made[]) => {
+const eventsOf = (plans: readonly EventPlan[]) => {
   let position = -1
   return recorded(
-    made.map(({ organization, gap, minutes, owner }, n) => {
+    plans.map(({ organization, gap, minutes, owner }, n) => {
       position += gap
       const organization_id = `org-${organization}`
       const at = new Date(Date.UTC(2026, 0, 1) + n * 30_000 + minutes * 60_000).toISOString()
@@ -70,40 +70,43 @@ const minuteOf = (n: number | undefined) =>
 
 t.test('pages and lines hold what was asked for, however much of it is indexed', async (t) => {
   await fc.assert(
-    fc.asyncProperty(arbitrary, async ({ made, indexed, limit, type, stream, actor, ...time }) => {
-      const events = eventsOf(made)
-      const from = minuteOf(time.from)
-      const to = minuteOf(time.to)
-      const last = events.at(-1)?.position ?? START
-      const list = await listing(events, Math.floor(last * indexed))
-      const expected = events.filter(
-        (event) =>
-          event.metadata.organization_id === 'org-1' &&
-          (type === undefined || event.type === type) &&
-          (stream === undefined || event.stream === stream) &&
-          (actor === undefined ||
-            event.metadata.actor.key_id === actor ||
-            event.metadata.actor.user_id === actor) &&
-          Date.parse(event.metadata.at) >= (from ?? -Infinity) &&
-          Date.parse(event.metadata.at) < (to ?? Infinity),
-      )
-      const query = { ...asked, type, stream, actor, from, to }
-      const lines: unknown[] = []
-      for await (const batch of list.all(query)) lines.push(...batch)
-      t.strictSame(lines, expected)
+    fc.asyncProperty(
+      arbitrary,
+      async ({ made: plans, indexed, limit, type, stream, actor, ...time }) => {
+        const events = eventsOf(plans)
+        const from = minuteOf(time.from)
+        const to = minuteOf(time.to)
+        const last = events.at(-1)?.position ?? START
+        const list = await listing(events, Math.floor(last * indexed))
+        const expected = events.filter(
+          (event) =>
+            event.metadata.organization_id === 'org-1' &&
+            (type === undefined || event.type === type) &&
+            (stream === undefined || event.stream === stream) &&
+            (actor === undefined ||
+              event.metadata.actor.key_id === actor ||
+              event.metadata.actor.user_id === actor) &&
+            Date.parse(event.metadata.at) >= (from ?? -Infinity) &&
+            Date.parse(event.metadata.at) < (to ?? Infinity),
+        )
+        const query = { ...base, type, stream, actor, from, to }
+        const lines: unknown[] = []
+        for await (const batch of list.all(query)) lines.push(...batch)
+        t.strictSame(lines, expected)
 
-      const seen: unknown[] = []
-      let after = START
-      for (let pages = 0; pages <= made.length; pages++) {
-        const page = await list.page({ ...query, after, limit })
-        if (page.events.length > limit || page.next_after < after) return false
-        seen.push(...page.events)
-        after = page.next_after
-        if (!page.has_more) break
-      }
-      t.strictSame(seen, expected)
-      return true
-    }),
+        const seen: unknown[] = []
+        let after = START
+        for (let pages = 0; pages <= plans.length; pages++) {
+          const page = await list.page({ ...query, after, limit })
+          if (page.events.length > limit || page.next_after < after) return false
+          seen.push(...page.events)
+          after = page.next_after
+          if (!page.has_more) break
+        }
+        t.strictSame(seen, expected)
+        return true
+      },
+    ),
     { numRuns: 150 },
   )
 })
@@ -118,15 +121,15 @@ const busy = (n: number, own: (n: number) => boolean) =>
     })),
   )
 
-t.test('what others have done is not read', async (t) => {
+t.test('events of other organizations are not read', async (t) => {
   const list = await listing(busy(60_000, (n) => n === 5 || n === 40_000))
-  t.match(await list.page({ ...asked, limit: 100 }), { events: { length: 2 }, has_more: false })
+  t.match(await list.page({ ...base, limit: 100 }), { events: { length: 2 }, has_more: false })
   t.equal(list.log.read, 2)
 })
 
 t.test('a page looks at no more than about 10,000 events', async (t) => {
   const list = await listing(busy(12_500, () => true))
-  const none = { ...asked, type: 'OwnerAdded', limit: 100 }
+  const none = { ...base, type: 'OwnerAdded', limit: 100 }
   const first = await list.page(none)
   t.strictSame(first, { events: [], next_after: 10_239, has_more: true })
   const second = await list.page({ ...none, after: first.next_after })
@@ -134,7 +137,7 @@ t.test('a page looks at no more than about 10,000 events', async (t) => {
 })
 
 t.test('events are found by what they name', async (t) => {
-  const one = { ...metadata, organization_id: 'org-1' }
+  const own = { ...metadata, organization_id: 'org-1' }
   const events = recorded(
     [
       { stream: 'session-org-1_s-1', type: 'RunStarted', data: { agentId: 'a-1' } },
@@ -146,7 +149,7 @@ t.test('events are found by what they name', async (t) => {
       { stream: 'session-org-2_s-1', type: 'RunStarted', data: { agentId: 'a-1' }, org: 'org-2' },
     ].map(({ org = 'org-1', ...event }, n) => ({
       ...event,
-      metadata: { ...one, organization_id: org, request_id: `r-${n % 2}` },
+      metadata: { ...own, organization_id: org, request_id: `r-${n % 2}` },
     })),
   )
   for (const [filters, expected] of [
@@ -163,16 +166,16 @@ t.test('events are found by what they name', async (t) => {
     [{ agentId: 'constructor' }, []],
   ] as const) {
     const list = await listing(events)
-    const query = { ...asked, ...filters }
-    const found = (await list.page({ ...query, limit: 100 })).events
+    const query = { ...base, ...filters }
+    const matches = (await list.page({ ...query, limit: 100 })).events
     t.strictSame(
-      found.map(({ position }) => position),
+      matches.map(({ position }) => position),
       expected,
       JSON.stringify(filters),
     )
     const lines: unknown[] = []
     for await (const batch of list.all(query)) lines.push(...batch)
-    t.strictSame(lines, found)
+    t.strictSame(lines, matches)
   }
 })
 
@@ -186,7 +189,7 @@ t.test(
       { model: 'none' },
       { agentId: 'none' },
     ])
-      t.match(await list.page({ ...asked, ...filter, limit: 100 }), {
+      t.match(await list.page({ ...base, ...filter, limit: 100 }), {
         events: { length: 0 },
         next_after: 10_239,
         has_more: true,
@@ -202,14 +205,14 @@ t.test('lines are read as they are taken, not before', async (t) => {
     metadata: { ...metadata, organization_id: 'org-1' },
   }))
   const { all, log } = await listing(recorded(events))
-  const lines = all(asked)
-  let taken = 0
+  const lines = all(base)
+  let count = 0
   let ahead = 0
   for await (const batch of lines) {
-    taken += batch.length
-    ahead = Math.max(ahead, log.read - taken)
+    count += batch.length
+    ahead = Math.max(ahead, log.read - count)
   }
-  t.equal(taken, 20_000)
+  t.equal(count, 20_000)
   t.ok(ahead <= 2_000, `${ahead} were read ahead`)
 })
 
@@ -223,9 +226,9 @@ t.test('sealed texts are opened; erased ones say so, forged ones stay', async (t
     data: { messageId: box, content: { $sealed: key, box } },
   }))
   const list = await listing(recorded(events), -1)
-  const { events: shown } = await list.page({ ...asked, limit: 10 })
+  const { events: page } = await list.page({ ...base, limit: 10 })
   t.strictSame(
-    shown.map(({ data }) => data),
+    page.map(({ data }) => data),
     [
       { messageId: 'one', content: 'Hello' },
       { messageId: 'gone', content: { erased: true } },
@@ -248,12 +251,16 @@ t.test("another organization's stream is not even read", async (t) => {
     metadata: { ...metadata, organization_id: ours },
   }))
   const list = await listing(recorded(events))
-  const found = async (stream: string) => {
+  const eventsIn = async (stream: string) => {
     list.log.read = 0
     const { events } = await list.page({ organizationId: ours, after: START, limit: 10, stream })
     return { events: events.length, read: list.log.read }
   }
-  t.same(await found(`organization-${ours}_1`), { events: 1, read: 1 })
-  t.same(await found('account-user_1'), { events: 1, read: 1 }, "a platform's stream may be asked")
-  t.same(await found(`organization-${theirs}_1`), { events: 0, read: 0 })
+  t.same(await eventsIn(`organization-${ours}_1`), { events: 1, read: 1 })
+  t.same(
+    await eventsIn('account-user_1'),
+    { events: 1, read: 1 },
+    "a platform's stream may be asked",
+  )
+  t.same(await eventsIn(`organization-${theirs}_1`), { events: 0, read: 0 })
 })

@@ -32,17 +32,17 @@ t.test('roots, and what their squads need', async (t) => {
     ],
     call,
   )
-  const made = (agentId: string, more: Partial<AgentConfiguration> = {}) =>
+  const create = (agentId: string, more: Partial<AgentConfiguration> = {}) =>
     all.createAgent({ name: agentId, agentId, ...more }, { ...call, at: clock.now().toISOString() })
-  await made('leaf', {
+  await create('leaf', {
     ...calling('SHOP', 'SHOP_TWO'),
     mcpServers: [{ name: 'm', url: 'https://m.example', headers: { Key: '{{credential:MCP}}' } }],
   })
-  await made('shared', calling('SHOP'))
-  await made('first', { agentType: 'SEQUENTIAL_AGENT', subAgents: ['leaf', 'shared'] })
-  await made('second', { subAgents: ['shared'], ...calling('OWN') })
-  await made('alone', { agentType: 'LOOP_AGENT', ...calling('NEVER_CALLED') })
-  await made('orchestrator', { subAgents: ['first', 'shared', 'second'] })
+  await create('shared', calling('SHOP'))
+  await create('first', { agentType: 'SEQUENTIAL_AGENT', subAgents: ['leaf', 'shared'] })
+  await create('second', { subAgents: ['shared'], ...calling('OWN') })
+  await create('alone', { agentType: 'LOOP_AGENT', ...calling('NEVER_CALLED') })
+  await create('orchestrator', { subAgents: ['first', 'shared', 'second'] })
   await all.seen()
 
   const { agents, total } = await listManagementAgents(all.read)(organizationId)

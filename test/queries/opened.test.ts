@@ -17,9 +17,9 @@ const eventOf = (type: string, data: Record<string, unknown>, stream = 'session-
   return event
 }
 const model = (name: string): ReadModel => {
-  const found = readModels.get(name)
-  if (!found) throw new TypeError(name)
-  return found
+  const readModel = readModels.get(name)
+  if (!readModel) throw new TypeError(name)
+  return readModel
 }
 
 t.test('a text is opened where the schema of its event has one', async (t) => {
@@ -29,8 +29,8 @@ t.test('a text is opened where the schema of its event has one', async (t) => {
     ...data,
     content: 'Hello',
   })
-  const gone = { ...data, content: sealed('session:org-1/gone', 'Hello') }
-  t.match(await event(eventOf('UserMessageSent', gone)), { content: { erased: true } })
+  const erasedData = { ...data, content: sealed('session:org-1/gone', 'Hello') }
+  t.match(await event(eventOf('UserMessageSent', erasedData)), { content: { erased: true } })
 })
 
 t.test('a box anywhere else is shown as it is stored', async (t) => {
@@ -98,7 +98,7 @@ t.test("a person's texts are opened in that person's stream only", async (t) => 
   t.strictSame(await clear.event({ ...registered, stream: 'user-user-2' }), data)
 })
 
-t.test('credentials are withheld; what does not open stays as it is', async (t) => {
+t.test('credentials are withheld; sealed texts that do not open stay sealed', async (t) => {
   const { event, document } = opener(() => {
     throw new Error('not sealed by us')
   })

@@ -9,9 +9,11 @@ t.test('a page that does not fit becomes a smaller one that begins at the same i
   const size = fc.integer({ min: 1, max: 200 })
   fc.assert(
     fc.property(size, size, size, (page, pageSize, fitting) => {
-      const asked = { page, pageSize }
-      const fitted = fittedPage(asked, pageSize, fitting)
-      return skipTo(fitted) === skipTo(asked) && fitted.pageSize >= 1 && fitted.pageSize <= pageSize
+      const request = { page, pageSize }
+      const fitted = fittedPage(request, pageSize, fitting)
+      return (
+        skipTo(fitted) === skipTo(request) && fitted.pageSize >= 1 && fitted.pageSize <= pageSize
+      )
     }),
   )
 })

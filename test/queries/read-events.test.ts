@@ -15,15 +15,15 @@ import { metadata, recorded } from '../support/recorded.ts'
 
 const exported = async (t: Test, gap: number) => {
   const { store } = await opened(t, { gap })
-  let made = 0
+  let eventCount = 0
   const append = (organization_id: string, count: number) =>
     store.append(
       `box-${organization_id}_b-1`,
       'any',
       Array.from({ length: count }, () => ({
-        id: `event-${made++}`,
+        id: `event-${eventCount++}`,
         type: 'BoxOpened',
-        data: { n: made },
+        data: { n: eventCount },
         metadata: { ...metadata, organization_id },
       })),
     )
@@ -45,9 +45,9 @@ const exported = async (t: Test, gap: number) => {
   })
   const uses = { readTree, readEvents: reading }
   const lines = async (from: number, to?: number) => {
-    let found = ''
-    for await (const part of await exportLines(uses)('org-1', from, to)) found += part
-    return found
+    let text = ''
+    for await (const part of await exportLines(uses)('org-1', from, to)) text += part
+    return text
   }
   t.equal(await lines(0), text(own))
   t.equal(await lines(85, 275), text(own.slice(85, 275)))
@@ -55,8 +55,8 @@ const exported = async (t: Test, gap: number) => {
   const bundle = await getEntries(uses)('org-1', { n: 1, width: 194 })
   t.equal(bundle.length, 2 * 194 + Buffer.byteLength(text(own.slice(256))) - 194)
 
-  const gone = own[100]?.position
-  const damaged = heldLog(log.filter(({ position }) => position !== gone))
+  const missing = own[100]?.position
+  const damaged = heldLog(log.filter(({ position }) => position !== missing))
   const readHistory = await historyOn(damaged)
   const bundles = getEntries({
     readTree,
@@ -64,7 +64,7 @@ const exported = async (t: Test, gap: number) => {
   })
   await t.rejects(bundles('org-1', { n: 0, width: 256 }), {
     name: 'StoreDamaged',
-    message: `no event at position ${gone}`,
+    message: `no event at position ${missing}`,
   })
 }
 
@@ -83,9 +83,9 @@ const reading = async (log: readonly RecordedEvent[], indexed?: number) => {
 t.test('events by index, however much is indexed', async (t) => {
   const part = fc.double({ min: 0, max: 1, noNaN: true })
   await fc.assert(
-    fc.asyncProperty(longHistory, part, part, part, async (log, indexed, one, other) => {
+    fc.asyncProperty(longHistory, part, part, part, async (log, indexed, left, right) => {
       const own = log.filter(({ metadata }) => metadata.organization_id === 'org-1')
-      const [from = 0, to = 0] = [one, other]
+      const [from = 0, to = 0] = [left, right]
         .map((part) => Math.round(part * own.length))
         .sort((a, b) => a - b)
       const read = await reading(log, placeIn(log, indexed))

@@ -13,10 +13,10 @@ import { at } from '../support/positions.ts'
 import { batchOf, metadata, recorded } from '../support/recorded.ts'
 
 /** What is read; that it is told in order, and how far it goes. */
-const readAll = async (read: ReadHistory, asked: HistoryQuery) => {
+const readAll = async (read: ReadHistory, query: HistoryQuery) => {
   const events: RecordedEvent[] = []
-  let reached = asked.after
-  for await (const batch of read(asked)) {
+  let reached = query.after
+  for await (const batch of read(query)) {
     if (batch.position < reached) throw new Error(`${batch.position} comes after ${reached}`)
     events.push(...batch.events)
     reached = batch.position
@@ -25,16 +25,16 @@ const readAll = async (read: ReadHistory, asked: HistoryQuery) => {
 }
 
 /** The same in the plainest way. */
-const plainly = (log: readonly RecordedEvent[], asked: HistoryQuery) =>
+const plainly = (log: readonly RecordedEvent[], query: HistoryQuery) =>
   log
     .filter(({ position, metadata }) => {
       const time = Date.parse(metadata.at)
       return (
-        metadata.organization_id === asked.organizationId &&
-        position > asked.after &&
-        position <= (asked.upTo ?? position) &&
-        time >= (asked.from ?? time) &&
-        time < (asked.to ?? time + 1)
+        metadata.organization_id === query.organizationId &&
+        position > query.after &&
+        position <= (query.upTo ?? position) &&
+        time >= (query.from ?? time) &&
+        time < (query.to ?? time + 1)
       )
     })
     .map(({ position }) => position)
@@ -52,13 +52,13 @@ t.test('the events of an organization in order, once each, however much is index
   await fc.assert(
     fc.asyncProperty(longHistory, part, anyAsk, async (log, indexed, { after, upTo, ...time }) => {
       const read = await historyOn(heldLog(log), placeIn(log, indexed))
-      const asked = {
+      const query = {
         organizationId: 'org-1',
         after: at(placeIn(log, after)),
         upTo: upTo === undefined ? undefined : at(placeIn(log, upTo)),
         ...time,
       }
-      t.strictSame((await readAll(read, asked)).positions, plainly(log, asked))
+      t.strictSame((await readAll(read, query)).positions, plainly(log, query))
     }),
     { numRuns: 200 },
   )
@@ -77,12 +77,12 @@ for (const gap of [0, 7])
     await fc.assert(
       fc.asyncProperty(part, part, sometimes(part), async (indexed, after, upTo) => {
         const read = await historyOn(store, placeIn(log, indexed))
-        const asked = {
+        const query = {
           organizationId: 'org-2',
           after: at(placeIn(log, after)),
           upTo: upTo === undefined ? undefined : at(placeIn(log, upTo)),
         }
-        t.strictSame((await readAll(read, asked)).positions, plainly(log, asked))
+        t.strictSame((await readAll(read, query)).positions, plainly(log, query))
       }),
       // The end lies between two events: what is read last holds none.
       { numRuns: 40, examples: [[0, 0, 0.005484460694698354]] },
@@ -153,18 +153,18 @@ t.test('history can be read while a commit of the index is being stored', async 
   const first = batchOf(log.slice(0, 200))
   const projection = eventIndex
   await store.commit(await fold(store, [{ projection, position: START }], first))
-  const shown = new Map(store.documents)
+  const documents = new Map(store.documents)
   const rest = [{ projection, position: first.position }]
   const commits = await fold(store, rest, batchOf(log.slice(200)))
   for (const { id, document } of commits.flatMap(({ changes }) => changes)) {
-    if (document) shown.set(id, document)
-    const index = indexIn(shown)
+    if (document) documents.set(id, document)
+    const index = indexIn(documents)
     const read = readHistory({
       store: heldLog(log),
       eventIndex: index,
       indexed: () => first.position,
     })
-    const asked = { organizationId: 'org-1', after: at(100) }
-    t.strictSame((await readAll(read, asked)).positions, plainly(log, asked))
+    const query = { organizationId: 'org-1', after: at(100) }
+    t.strictSame((await readAll(read, query)).positions, plainly(log, query))
   }
 })

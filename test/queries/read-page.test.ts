@@ -53,9 +53,9 @@ t.test('a page reads no more than it shows, and later pages have the rest', asyn
 t.test('a page of small documents is complete', async (t) => {
   const { view } = await stored(t, 30, 10)
   const show = ({ position }: Note) => ({ value: position, bytes: 10 })
-  const whole = await readPage(view, of, { page: 1, pageSize: 20 }, show)
-  t.equal(whole.items.length, 20)
-  t.match(whole.paging, { page: 1, page_size: 20, has_next: true })
+  const fullPage = await readPage(view, of, { page: 1, pageSize: 20 }, show)
+  t.equal(fullPage.items.length, 20)
+  t.match(fullPage.paging, { page: 1, page_size: 20, has_next: true })
   const beyond = await readPage(view, of, { page: 3, pageSize: 20 }, show)
   t.strictSame(beyond.items, [])
   t.match(beyond.paging, { page: 3, page_size: 20, has_next: false })

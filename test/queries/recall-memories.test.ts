@@ -16,7 +16,7 @@ const remembering = async (t: Test) => {
   }
 }
 
-t.test('what suits best is recalled first, then the newest', async (t) => {
+t.test('the best match is recalled first, then the newest', async (t) => {
   const { remember, recall, seen } = await remembering(t)
   for (const text of ['My dog is called Rex', 'I like tea', 'I live in Lyon', 'I am left-handed'])
     await remember({ userId: 'user-1', text }, call)
