@@ -152,8 +152,8 @@ export const without = <View extends Document, Field extends keyof View>(
   >
 
 /** A document as it is shown; sealed texts are opened after. */
-export const publicDocument = ({ shown }: ReadModel, document: Document): Document =>
-  shown.document ? shown.document(document) : document
+export const publicDocument = (model: ReadModel, document: Document): Document =>
+  model.shown.document ? model.shown.document(document) : document
 
 /** The part of a stream name after its category and organization: the aggregate's own id. */
 export const idIn = (stream: string): string => stream.slice(stream.indexOf('_') + 1)

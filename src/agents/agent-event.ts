@@ -12,7 +12,7 @@ export type ToolEffect = 'read' | 'write'
 /** What one agent said in a turn, and the key under which later instructions find it. */
 export type AgentOutput = { agent: string; key: string | null; text: string }
 
-/** Of an event that is recorded already and told again: it is stored and counted once. */
+/** Marks a recorded event that is replayed: it is stored and counted once. */
 type Replayed = { replayed?: true }
 
 /** What an agent's run came to. */

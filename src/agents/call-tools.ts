@@ -145,7 +145,7 @@ type OneCall = {
   /** The decision on it, where it has no result yet. */
   approval: RecordedApproval | undefined
   done(result: ToolResult): void
-  waits(): void
+  onWait(): void
 }
 
 type Completion = {
@@ -190,13 +190,13 @@ const asError = (result: ToolResult): ToolResult =>
 
 /** The events of a call that waits for an approval; undefined where it has one, or needs none. */
 const awaitApproval = (
-  { call, names, parsed: { tool }, recorded, approval, waits }: OneCall,
+  { call, names, parsed: { tool }, recorded, approval, onWait }: OneCall,
   clock: Clock,
 ): Observable<AgentEvent> | undefined => {
   const decided = recorded ? undefined : approval
   const isOpen = tool?.policy?.approval && !decided && !recorded
   if (decided?.status !== 'pending' && !isOpen) return undefined
-  waits()
+  onWait()
   return of(approvalRequest(names, call, tool, decided, clock))
 }
 
@@ -216,7 +216,7 @@ const replayResult = (
  * The events of a call that an earlier attempt began and that is not made again; else undefined.
  */
 const replayBegun = (
-  { call, names, parsed: { tool }, recorded, approval, waits }: OneCall,
+  { call, names, parsed: { tool }, recorded, approval, onWait }: OneCall,
   { started, completed }: ReturnType<typeof callEvents>,
 ): Observable<AgentEvent> | undefined => {
   if (!recorded) return undefined
@@ -228,7 +228,7 @@ const replayBegun = (
   const repeatable = recorded.effect === 'read' || keyed || tool?.local === true
   if (repeatable && !(approval && denial(approval, tool))) return undefined
   if (tool?.policy?.onUnknown === 'ask') {
-    waits()
+    onWait()
     const inDoubt = { event: 'tool_in_doubt', ...names, arguments: call.arguments } as const
     return of(started, inDoubt)
   }
@@ -281,26 +281,29 @@ const runOne = (
   call: ToolCall,
   uses: Uses,
   done: (result: ToolResult) => void,
-  waits: () => void,
+  onWait: () => void,
 ): Observable<AgentEvent> =>
   defer(() => {
     const { agent, tools, budget, journal, clock } = uses
     const at = uses.placeOf(call)
-    const begun = journal.toolAt(at)
-    if (!begun && !budget.takeStep()) {
+    const toolEntry = journal.toolAt(at)
+    if (!toolEntry && !budget.takeStep()) {
       done(failed(`${errorPrefix}the run has no steps left`))
       return EMPTY
     }
     // A call that was not made begins anew; an approval of it is looked at again.
-    const recorded = begun?.told?.outcome === 'not_done' && !begun.result ? undefined : begun
+    const recorded =
+      toolEntry?.told?.outcome === 'not_done' && !toolEntry.result ? undefined : toolEntry
     const names = { at, tool_name: call.name, tool_id: call.id, agent_name: agent.name }
     const parsed = parsedCall(call, tools)
     const approval = recorded?.result ? undefined : journal.approvalAt(at, call.arguments)
-    const one: OneCall = { call, names, parsed, recorded, approval, done, waits }
-    const waiting = awaitApproval(one, clock)
+    const state: OneCall = { call, names, parsed, recorded, approval, done, onWait }
+    const waiting = awaitApproval(state, clock)
     if (waiting) return waiting
-    const events = callEvents(one, clock)
-    return replayResult(one, events) ?? replayBegun(one, events) ?? makeCall(one, events, uses)
+    const events = callEvents(state, clock)
+    return (
+      replayResult(state, events) ?? replayBegun(state, events) ?? makeCall(state, events, uses)
+    )
   })
 
 /**
@@ -315,19 +318,19 @@ export const callTools = (
 ): Observable<AgentEvent> =>
   defer(() => {
     let waiting = false
-    const waits = () => {
+    const onWait = () => {
       waiting = true
     }
-    const made = calls.map((call, n) =>
+    const runs = calls.map((call, n) =>
       runOne(
         call,
         uses,
         (result) => {
           results[n] = result
         },
-        waits,
+        onWait,
       ),
     )
     const paused = defer(() => (waiting ? throwError(() => new Paused()) : EMPTY))
-    return concat(merge(...made), paused)
+    return concat(merge(...runs), paused)
   })

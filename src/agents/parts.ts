@@ -36,7 +36,7 @@ export const partWords = ({ kind, name, mediaType, bytes, width, height }: PartF
   ].join(', ')
 
 /** A message in which parts that are not shown are lines of text, which name them. */
-export const showing = (
+export const withVisibleParts = (
   message: ChatMessage,
   isShown: (part: ContentPart) => boolean,
 ): ChatMessage => {
@@ -59,5 +59,7 @@ export const messagesFor = (
   messages: readonly ChatMessage[],
 ): readonly ChatMessage[] => {
   const isTaken = ({ kind }: PartFacts) => takes.has(kind)
-  return messages.some(hasParts) ? messages.map((message) => showing(message, isTaken)) : messages
+  return messages.some(hasParts)
+    ? messages.map((message) => withVisibleParts(message, isTaken))
+    : messages
 }

@@ -52,7 +52,7 @@ export type OwnLimits = { limits: AgentLimits; used(): Omit<Used, 'steps'> }
 
 const unlimited: OwnLimits = { limits: {}, used: () => ({ tokens: 0, charge: 0, ms: 0 }) }
 
-/** `before`: what is recorded is counted before, and takes nothing when it is told again. */
+/** `before`: the recorded use, which replaying does not count again. */
 export const runBudget = (
   most: Counts,
   before: Counts = nothingUsed,

@@ -48,8 +48,8 @@ class IndexGone extends Error {
 
 /**
  * The indexes of DataStores, in a thread that holds, extends and searches them, one task at a time;
- * organizations take turns. An index is built at its first search, a part of a document at a time, so
- * that searches of others go on between.
+ * organizations take turns. An index is built at its first search, a part of a document at a time,
+ * so that searches of others continue in between.
  */
 export const datastoreIndexes = (uses: Uses) => {
   const { findUploads, blobs, model, lacking, log } = uses
@@ -93,8 +93,8 @@ export const datastoreIndexes = (uses: Uses) => {
   }
 
   /**
-   * Loads stored vectors that the index lacks, and reports documents that have none; answers whether
-   * some were loaded.
+   * Loads stored vectors that the index lacks, and reports documents that have none; answers
+   * whether some were loaded.
    */
   const loadVectors = async (
     { datastore_id: index, organization_id: organizationId }: DataStoreView,

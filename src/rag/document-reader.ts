@@ -4,7 +4,7 @@ import type { DocumentTask, ReadDocument as Told } from './document-process.ts'
 
 type Document = DocumentTask & { bytes: Input }
 
-/** `lines` are the chunks as they are stored, in parts; `hash` is their SHA-256. `warnings` name what is lost. */
+/** `lines`: the stored chunks, in parts; `hash`: their SHA-256. `warnings` name lost content. */
 export type ReadDocument =
   | { lines: readonly Uint8Array[]; hash: string; count: number; warnings: readonly string[] }
   /** Why the file cannot be read, in words for the user who uploaded it. */

@@ -26,7 +26,7 @@ const lenient = {
 const unchecked = { ...lenient, meta: false, validateSchema: false } as const
 const older = /draft-0[467]\b/
 
-/** Draft 7 where `$schema` says so, else 2020-12; references to other documents are not followed. */
+/** Draft 7 where `$schema` says so, else 2020-12; references to other documents are ignored. */
 const compiled = (text: string, strict: boolean): Compiled => {
   const { $schema, ...schema } = JSON.parse(text)
   const options = strict ? lenient : unchecked

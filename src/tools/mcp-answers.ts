@@ -143,7 +143,7 @@ const errorOf = (error: unknown): Fields => {
   }
 }
 
-/** In a stream that goes on with the answer to an earlier request, the result tells its method. */
+/** In a stream that resumes the answer to an earlier request, the result shows its method. */
 const resultOf = (result: unknown, method: string | undefined): Fields | undefined => {
   if (method === 'tools/call') return callResult(result)
   if (!isObject(result)) return {}
@@ -181,7 +181,7 @@ const messageOf = (message: unknown, request: McpRequest | undefined): Fields | 
  */
 export const regular = (value: unknown, request?: McpRequest): Fields[] =>
   (Array.isArray(value) ? value : [value])
-    .map((one) => messageOf(one, request))
+    .map((item) => messageOf(item, request))
     .filter((message) => message !== undefined)
 
 /** Whether one of the messages is a response. */

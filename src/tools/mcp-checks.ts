@@ -17,7 +17,7 @@ export const mcpChecks = (ask: (server: McpServer, call: Call) => unknown) => {
   const go = async (): Promise<void> => {
     if (running === atOnce) return
     running++
-    for (let one = waiting.shift(); one; one = waiting.shift()) await one()
+    for (let task = waiting.shift(); task; task = waiting.shift()) await task()
     running--
   }
 

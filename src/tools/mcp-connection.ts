@@ -57,8 +57,8 @@ export const connection = (
 ): Connection => {
   const { fetch, began, listens } = mcpFetch(place, way)
 
-  const reconnectionScheduler = (reconnect: () => void, asked: number) => {
-    const ms = Math.min(Math.max(asked, reconnectMs), longestReconnectMs)
+  const reconnectionScheduler = (reconnect: () => void, requestedMs: number) => {
+    const ms = Math.min(Math.max(requestedMs, reconnectMs), longestReconnectMs)
     const timer = setTimeout(reconnect, ms).unref()
     return () => clearTimeout(timer)
   }

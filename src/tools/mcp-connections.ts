@@ -41,17 +41,17 @@ export const mcpConnections = (uses: Uses) => {
 
   const connect = (place: McpPlace): Connection => {
     const server = serverKey(place)
-    const one = connection(place, { ...uses, listening }, ordinary.has(server))
+    const entry = connection(place, { ...uses, listening }, ordinary.has(server))
     const note = (client: Client) => {
       if (client.getProtocolEra() === 'legacy') ordinary.set(server, true)
     }
-    one.client.then(note, () => ordinary.delete(server))
-    return one
+    entry.client.then(note, () => ordinary.delete(server))
+    return entry
   }
 
-  const release = (one: Connection) => {
-    if (!one.retired || one.users > 0) return
-    const closed: Promise<void> = one
+  const release = (entry: Connection) => {
+    if (!entry.retired || entry.users > 0) return
+    const closed: Promise<void> = entry
       .close()
       .catch(nothing)
       .then(() => {
@@ -65,29 +65,29 @@ export const mcpConnections = (uses: Uses) => {
     ttl: uses.idleMs,
     ttlAutopurge: true,
     updateAgeOnGet: true,
-    dispose: (one) => {
-      one.retired = true
-      release(one)
+    dispose: (entry) => {
+      entry.retired = true
+      release(entry)
     },
   })
 
   /** A refusal by the server harms only a connection that is not yet open. */
-  const used = async <T>(key: string, one: Connection, work: (client: Client) => Promise<T>) => {
+  const used = async <T>(key: string, entry: Connection, work: (client: Client) => Promise<T>) => {
     let opened = false
-    one.users++
-    one.began()
+    entry.users++
+    entry.began()
     try {
-      const client = await one.client
+      const client = await entry.client
       opened = true
       return await work(client)
     } catch (error) {
       const { ProtocolError } = await sdk()
       const isRefusal = opened && error instanceof ProtocolError
-      if (!isRefusal && pool.peek(key) === one) pool.delete(key)
+      if (!isRefusal && pool.peek(key) === entry) pool.delete(key)
       throw error
     } finally {
-      one.users--
-      release(one)
+      entry.users--
+      release(entry)
     }
   }
 

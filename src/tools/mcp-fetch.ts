@@ -83,7 +83,7 @@ const probe = async (
   }
 }
 
-/** The requests of one connection, and the answers in the form that the protocol's package reads. */
+/** The requests of one connection, with answers in the form that the protocol's package reads. */
 export const mcpFetch = (place: McpPlace, { outbound, listening, probeMs }: Way) => {
   const send = sendTo(outbound, place)
   const { host } = new URL(place.server.url)

@@ -7,7 +7,7 @@ const types: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean'])
 /** How often the key stands in a value, at any level. */
 const timesIn = (value: unknown): number => {
   if (!hasFields(value)) return 0
-  const inside = Object.values(value).reduce((sum: number, one) => sum + timesIn(one), 0)
+  const inside = Object.values(value).reduce((sum: number, item) => sum + timesIn(item), 0)
   return inside + (Object.hasOwn(value, key) ? 1 : 0)
 }
 
@@ -16,16 +16,16 @@ const declaredIn = ({ properties }: Fields): string[] =>
   hasFields(properties)
     ? Object.values(properties)
         .filter(hasFields)
-        .flatMap((one) => {
-          const { [key]: name, type } = one
+        .flatMap((property) => {
+          const { [key]: name, type } = property
           const isOwn = typeof name === 'string' && headerName.test(name) && types.has(type)
-          return [...(isOwn ? [name.toLowerCase()] : []), ...declaredIn(one)]
+          return [...(isOwn ? [name.toLowerCase()] : []), ...declaredIn(property)]
         })
     : []
 
 /**
- * Whether a schema declares headers only as the protocol has it. The protocol's package leaves other
- * tools out itself, and writes their names, which may hold a secret, to the console.
+ * Whether a schema declares headers only as the protocol has it. The protocol's package omits other
+ * tools itself, and writes their names, which may hold a secret, to the console.
  */
 export const hasProperHeaders = (schema: Fields): boolean =>
   new Set(declaredIn(schema)).size === timesIn(schema)

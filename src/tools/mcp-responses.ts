@@ -27,8 +27,8 @@ const parsed = (json: string): { value: unknown } | undefined => {
 /** What the protocol's package needs of an answer. It is parsed already: it may be large. */
 const answerWith = (messages: readonly object[], sent?: Headers): Response => {
   const session = sent?.get('mcp-session-id')
-  const begins = session ? { 'mcp-session-id': session } : {}
-  const headers = { 'content-type': 'application/json', ...begins }
+  const sessionHeader = session ? { 'mcp-session-id': session } : {}
+  const headers = { 'content-type': 'application/json', ...sessionHeader }
   return Object.assign(new Response(null, { headers }), { json: async () => messages })
 }
 
@@ -57,7 +57,7 @@ const jsonAnswer = async (response: Response, request: McpRequest): Promise<Resp
 
 /** What an answer is for. */
 type Purpose = {
-  /** Absent in a stream that goes on with the answer to an earlier request. */
+  /** Absent in a stream that resumes the answer to an earlier request. */
   request?: McpRequest | undefined
   /** The stream has no place to go on from: it is opened again from its start. */
   forNotices?: boolean

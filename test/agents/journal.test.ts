@@ -371,7 +371,8 @@ t.test('a run never exceeds its limits, however often it is resumed', async (t) 
     if (reference.said === 'LimitReached') limitEnds++
     let life = reference
     let before: readonly RecordedEvent[] = []
-    // Of branches, another may be the first that a limit stops, and what a failed one has used is not recorded.
+    // Another branch may be the first that a limit stops, and the usage of a failed one is not
+    // recorded.
     let isKnown = isInOrder(plan)
     for (const cut of cuts) {
       const rest = life.events.length - before.length

@@ -10,7 +10,7 @@ import {
 } from '../../support/persistent-map.ts'
 import { largestAmount, saturate } from '../amounts.ts'
 
-/** Micro-credits that open runs reserve, by run id; `held`: their sum, at most the largest amount. */
+/** Micro-credits that open runs reserve, by run id; `held`: their sum, at most the largest one. */
 export type Reservations = { held: number } & PersistentMap<number>
 
 export const noReservations: Reservations = { held: 0, ...emptyMap }

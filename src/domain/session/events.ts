@@ -87,7 +87,7 @@ export const sessionEvents = {
    * whose calls the client has answered. `request` is what another process needs to go on and the
    * stream does not have; `before` is what the client says came before, where the session has no
    * history. `kept: false`: they were too large, and the run cannot be resumed. `limits` hold for
-   * the whole run, whatever becomes of its agent's settings. `queued`: no process runs it before
+   * the whole run, also after its agent is changed. `queued`: no process runs it before
    * `RunDequeued`. Without `attempt` its steps are not recorded in full, and it cannot be resumed
    * either. `echo` is what its answer repeats of the request, as JSON.
    */
@@ -118,7 +118,7 @@ export const sessionEvents = {
     /** Its last processes died, and other such runs were in flight in this process. */
     besideSuspects: z.boolean().optional(),
   }),
-  /** A process survived the wait for a run whose last processes died: this attempt does not count. */
+  /** A process survived a run whose last processes died: this attempt does not count. */
   RunCleared: z.object({ runId: id, node: z.string() }),
   /** A process that stops in order leaves a run to another. It counts as no failed attempt. */
   RunHandedOver: z.object({ runId: id, node: z.string() }),

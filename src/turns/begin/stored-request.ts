@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defaultLimits } from '../../agents/agent-runtime.ts'
 import { trimmed } from '../../agents/context.ts'
-import { showing } from '../../agents/parts.ts'
+import { withVisibleParts } from '../../agents/parts.ts'
 import { chatMessages } from '../../agents/suspended.ts'
 import type { Sealed } from '../../domain/sealed.ts'
 import type { Send } from '../../domain/session/send.ts'
@@ -112,7 +112,7 @@ export const storedRequest = (request: TurnRequest, key: Keyed): StoredRequest =
   const parts = files ? { parts: storedParts(messageId, files.parts, key) } : {}
   // Files of earlier messages are not stored.
   const before = trimmed(request.before, defaultLimits.context).map((message) =>
-    showing(message, () => false),
+    withVisibleParts(message, () => false),
   )
   const sealed = {
     ...(Object.keys(requestOptions).length > 0

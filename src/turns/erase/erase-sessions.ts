@@ -26,9 +26,9 @@ const leftToErasure = (error: unknown): void => {
 type OneSession = { userId: string; sessionId: string }
 
 /**
- * Erases conversations of a user for good: running turns are cancelled first, so their end is stored
- * before the session's key is destroyed; content that was generated in them goes too, and what
- * memory holds of their turns is forgotten.
+ * Erases conversations of a user for good. Running turns are cancelled first, so their end is
+ * stored before the session's key is destroyed. Content that was generated in them is erased too,
+ * and memories of their turns are forgotten.
  */
 export const eraseSessions = (uses: Uses) => {
   const { eraseSession, eraseContents, listSessionIds, turns, waitForPosition, head } = uses

@@ -36,8 +36,8 @@ export const closeRun =
     const data = { runId, code: 'interrupted', cause, ...(await costOf(run)) }
     const end = { type: 'RunFailed', data } as const
     const call = systemCall(runId, clock.now(), organization_id)
-    const { ended } = await endRun({ sessionId, payerId, steps: [], end }, call)
-    if (!ended) return
+    const result = await endRun({ sessionId, payerId, steps: [], end }, call)
+    if (!result.ended) return
     await abandonRun(run)
     log.warn({ ...(await namesOf(run)), end: end.type, cause }, 'a run was ended')
   }

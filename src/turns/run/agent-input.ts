@@ -1,6 +1,6 @@
 import { defaultLimits } from '../../agents/agent-runtime.ts'
 import { trimmed } from '../../agents/context.ts'
-import { showing } from '../../agents/parts.ts'
+import { withVisibleParts } from '../../agents/parts.ts'
 import type { AgentTurn } from '../../agents/turn.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Sealed } from '../../domain/sealed.ts'
@@ -109,7 +109,7 @@ export const sealWaiting = async (
   if (driven.ended !== 'done' || !from) return driven
   // Files of messages outside the session are not stored.
   const history = trimmed(before, defaultLimits.context).map((message) =>
-    showing(message, () => false),
+    withVisibleParts(message, () => false),
   )
   const state = await sealedState(key, { system, before: history, after, from })
   if (state) return { ...driven, done, state }

@@ -78,9 +78,9 @@ export const branchOrder = (): ((item: TurnItem) => TurnItem[]) => {
       return []
     }
     if (item.event === 'branch_ended' && path.length === 0) {
-      const { agent, step_id, answered } = item
+      const { agent, step_id } = item
       const named = heading(parallel, n, token(agent, step_id, ''))
-      const silent = named.length > 0 && !answered ? [token(agent, step_id, failed)] : []
+      const silent = named.length > 0 && !item.answered ? [token(agent, step_id, failed)] : []
       return [...named, ...silent, ...advance(parallel, within)]
     }
     const named = item.event === 'token' ? heading(parallel, n, item) : []

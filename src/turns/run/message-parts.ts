@@ -1,4 +1,4 @@
-import { showing } from '../../agents/parts.ts'
+import { withVisibleParts } from '../../agents/parts.ts'
 import type { AgentTurn } from '../../agents/turn.ts'
 import type { MessagePart } from '../../domain/session/events.ts'
 import type { Remembered } from '../../domain/session/session.ts'
@@ -92,7 +92,7 @@ export const remembered = (
       leftParts -= parts.length
       leftBytes -= parts.reduce((sum, { bytes }) => sum + bytes, 0)
       const fits = leftParts >= 0 && leftBytes >= 0
-      return showing({ role, content: text, parts }, () => fits)
+      return withVisibleParts({ role, content: text, parts }, () => fits)
     })
     .toReversed()
 }
@@ -115,12 +115,12 @@ export const readied = async (turn: AgentTurn): Promise<AgentTurn> => {
   if (missing.size === 0) return turn
   const isThere = (part: ContentPart) => !missing.has(part)
   const { message: content, parts = [], history } = turn
-  const message = showing({ role: 'user', content, parts }, isThere)
+  const message = withVisibleParts({ role: 'user', content, parts }, isThere)
   const { parts: _, ...rest } = turn
   return {
     ...rest,
     message: message.content,
     ...('parts' in message && message.parts ? { parts: message.parts } : {}),
-    history: history.map((entry) => showing(entry, isThere)),
+    history: history.map((entry) => withVisibleParts(entry, isThere)),
   }
 }
