@@ -42,8 +42,8 @@ export const identify = (request: FastifyRequest, access: Access, clock: Clock):
 }
 
 /**
- * Calls `use` with the access of a request, then `done`. Every request passes here: where its access
- * is cached, no promise is made.
+ * Calls `use` with the access of a request, then `done`. Every request passes here: for cached
+ * access, no promise is made.
  */
 export const withAccess = (
   find: () => ReturnType<FindAccess>,
@@ -64,7 +64,7 @@ export const withAccess = (
   done()
 }
 
-/** Authentication and organization (docs/contract/authentication.md#authentication), for sockets. */
+/** Authenticates sockets and finds their organization (docs/contract/authentication.md). */
 export const authenticate =
   ({ findAccess, clock }: { findAccess: FindAccess; clock: Clock }): onRequestHookHandler =>
   (request, _reply, done) => {
