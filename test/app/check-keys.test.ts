@@ -3,8 +3,9 @@ import { checkKeys, isEmptyStore } from '../../src/app/check-keys.ts'
 import { START } from '../../src/ports/event-store.ts'
 import { wrapOf } from '../../src/security/secrets.ts'
 import { vault } from '../../src/security/vault.ts'
-import { type Commanded, commanded, platformCall } from '../support/commanded.ts'
+import { type Commanded, commanded } from '../support/commanded.ts'
 import { fixedKeys } from '../support/fixed-keys.ts'
+import { platformCall } from '../support/recorded.ts'
 
 const check = (all: Commanded, uses: Partial<Parameters<typeof checkKeys>[0]> = {}) =>
   checkKeys({

@@ -4,7 +4,8 @@ import { commandsOf } from '../../src/app/commands.ts'
 import { seedDemo } from '../../src/app/demo.ts'
 import { transactor } from '../../src/event-sourcing/transactor.ts'
 import { StoreUnavailable } from '../../src/ports/event-store.ts'
-import { type Commanded, commanded, platformCall } from '../support/commanded.ts'
+import { type Commanded, commanded } from '../support/commanded.ts'
+import { platformCall } from '../support/recorded.ts'
 
 const seed = (all: Commanded) =>
   seedDemo({

@@ -1,18 +1,20 @@
 import t from 'tap'
-import { type Served, served, superAdminKey, withOrganization } from '../support/served.ts'
+import { withOrganization } from '../support/partner.ts'
+import { superAdminKey } from '../support/platform.ts'
+import { type StartedApp, startApp } from '../support/server.ts'
 
 const sizeIn = (note: string): number => Number(note.split('\n')[1])
 
-const checkpointOf = async ({ http }: Served, at: string): Promise<number> => {
+const checkpointOf = async ({ http }: StartedApp, at: string): Promise<number> => {
   const headers = { 'x-api-key': superAdminKey }
   const reply = await http.inject({ url: `${at}/audit/checkpoint`, headers })
   return sizeIn(reply.body)
 }
 
 t.test('an acknowledged write is in every later answer', async (t) => {
-  const all = await served(t, {}, { laterApart: true })
+  const all = await startApp(t, {}, { laterApart: true })
   const { at } = await withOrganization(all)
-  const { platform } = all
+  const { asPlatform: platform } = all
   const initial = await checkpointOf(all, at)
   let acknowledged = 0
   const writer = async (name: string) => {

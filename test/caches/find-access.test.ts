@@ -5,9 +5,9 @@ import { findAccess } from '../../src/caches/find-access.ts'
 import { platformGiver } from '../../src/domain/api-key/who-may.ts'
 import type { View } from '../../src/ports/views.ts'
 import type { Access } from '../../src/security/access.ts'
-import { type Commanded, commanded, platformCall } from '../support/commanded.ts'
-
-const superAdminKey = 'platform-key-of-at-least-32-characters'
+import { type Commanded, commanded } from '../support/commanded.ts'
+import { superAdminKey } from '../support/platform.ts'
+import { platformCall } from '../support/recorded.ts'
 
 /** An organization with an owner, and whatever finds access in it. */
 const scene = async (t: Test, { sharedViews = true } = {}) => {

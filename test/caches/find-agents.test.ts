@@ -3,10 +3,10 @@ import { Subject } from 'rxjs'
 import t, { type Test } from 'tap'
 import type { Changed } from '../../src/caches/changed.ts'
 import { findAgents } from '../../src/caches/find-agents.ts'
-import { commanded, platformCall } from '../support/commanded.ts'
+import { commanded } from '../support/commanded.ts'
 import { countedView } from '../support/counted-view.ts'
 import { eventually } from '../support/eventually.ts'
-import { call } from '../support/recorded.ts'
+import { call, platformCall } from '../support/recorded.ts'
 
 /** An organization, and what finds its agents. */
 const scene = async (t: Test, bounds: { mostCharacters?: number } = {}) => {

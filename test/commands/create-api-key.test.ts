@@ -2,8 +2,9 @@ import t, { type Test } from 'tap'
 import type { CreateApiKey } from '../../commands/create-api-key.ts'
 import { keyringStream } from '../../src/domain/keyring/keyring.ts'
 import { commanded } from '../support/commanded.ts'
-import { commanding, platformCall, typesOf } from '../support/commanding.ts'
+import { commanding, typesOf } from '../support/commanding.ts'
 import { giver, apiKeySettings as settings } from '../support/key-settings.ts'
+import { platformCall } from '../support/recorded.ts'
 
 const {
   addMember,

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { commanded } from '../support/commanded.ts'
-import { commanding, platformCall, typesOf } from '../support/commanding.ts'
+import { commanding, typesOf } from '../support/commanding.ts'
+import { platformCall } from '../support/recorded.ts'
 
 const owner = { email: 'owner@example.com', name: 'Olga' }
 const { createOrganization, appended, appendedOnce } = await commanding(t)

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { commanding, platformCall, typesOf } from '../support/commanding.ts'
+import { commanding, typesOf } from '../support/commanding.ts'
+import { platformCall } from '../support/recorded.ts'
 
 const { provisionUser, recordLogin, appended, appendedOnce, organization } = await commanding(t)
 

@@ -2,7 +2,8 @@ import t from 'tap'
 import { decideClaim, emailStream } from '../../src/domain/email/email.ts'
 import { decideLinkIdentity, decideRegister, userStream } from '../../src/domain/user/user.ts'
 import { userKey } from '../../src/security/vault.ts'
-import { commanding, platformCall, typesOf } from '../support/commanding.ts'
+import { commanding, typesOf } from '../support/commanding.ts'
+import { platformCall } from '../support/recorded.ts'
 
 const all = await commanding(t)
 const { addMember, provisionUser, removeMember, recordLogin, erasePersonalData } = all

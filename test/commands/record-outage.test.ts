@@ -1,6 +1,7 @@
 import t from 'tap'
-import { commanded, platformCall } from '../support/commanded.ts'
+import { commanded } from '../support/commanded.ts'
 import { gathered } from '../support/noted.ts'
+import { platformCall } from '../support/recorded.ts'
 
 t.test('an outage is an event of the installation', async (t) => {
   const { recordOutage, store } = await commanded(t)

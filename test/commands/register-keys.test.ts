@@ -1,6 +1,7 @@
 import t from 'tap'
 import { installationKey } from '../../src/security/vault.ts'
-import { commanded, platformCall } from '../support/commanded.ts'
+import { commanded } from '../support/commanded.ts'
+import { platformCall } from '../support/recorded.ts'
 
 t.test('keys are registered once, by a text that they alone open', async (t) => {
   const { registerKeys, vault, store } = await commanded(t)

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { commanded } from '../support/commanded.ts'
-import { commanding, platformCall } from '../support/commanding.ts'
+import { commanding } from '../support/commanding.ts'
+import { platformCall } from '../support/recorded.ts'
 
 const { registerUser, appendedOnce, secrets } = await commanding(t)
 

@@ -1,8 +1,9 @@
 import t from 'tap'
 import { platformGiver } from '../../src/domain/api-key/who-may.ts'
 import { commanded } from '../support/commanded.ts'
-import { commanding, platformCall } from '../support/commanding.ts'
+import { commanding } from '../support/commanding.ts'
 import { apiKeySettings } from '../support/key-settings.ts'
+import { platformCall } from '../support/recorded.ts'
 
 const { createApiKey, revokeApiKey, appendedOnce, organization } = await commanding(t)
 

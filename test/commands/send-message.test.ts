@@ -1,7 +1,7 @@
 import t from 'tap'
 import { sessionStream } from '../../src/domain/session/session.ts'
-import { commanding, platformCall, typesOf } from '../support/commanding.ts'
-import { call } from '../support/recorded.ts'
+import { commanding, typesOf } from '../support/commanding.ts'
+import { call, platformCall } from '../support/recorded.ts'
 import { completed, failed, message } from '../support/run-events.ts'
 
 const {

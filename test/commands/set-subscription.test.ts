@@ -1,5 +1,6 @@
 import t from 'tap'
-import { commanding, platformCall } from '../support/commanding.ts'
+import { commanding } from '../support/commanding.ts'
+import { platformCall } from '../support/recorded.ts'
 
 const { setSubscription, appended, appendedOnce, organization } = await commanding(t)
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { served } from '../support/served.ts'
+import { startApp } from '../support/server.ts'
 
 t.test('docs/contract/admin-api.md has every admin route, and no other', async (t) => {
-  const { http } = await served(t)
+  const { http } = await startApp(t)
   await http.ready()
   const contract = (await http.inject('/api/openapi.json')).json()
   const routes = Object.entries<object>(contract.paths)

@@ -4,7 +4,7 @@ import t from 'tap'
 import { tracing } from '../support/find-it.ts'
 import { sources } from '../support/imports.ts'
 import { type Contract, operationsOf } from '../support/open-api.ts'
-import { served } from '../support/served.ts'
+import { startApp } from '../support/server.ts'
 import { tested, together } from '../support/tested.ts'
 
 const page = 'docs/find-it.md'
@@ -120,7 +120,7 @@ t.test('the example of CONTRIBUTING.md is traced from its route to its tests', a
 })
 
 t.test(`${page} says where every operation is made`, async (t) => {
-  const { http } = await served(t)
+  const { http } = await startApp(t)
   const contract = (await http.inject('/api/openapi.json')).json()
   const text = renderPage(contract)
   if (process.env.UPDATE_DOCS) writeFileSync(page, text)

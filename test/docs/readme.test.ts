@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { configFrom, variables } from '../../src/config.ts'
-import { served } from '../support/served.ts'
+import { startApp } from '../support/server.ts'
 
 const docs = readdirSync('docs', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md'))
@@ -42,7 +42,7 @@ t.test('every path exists', async (t) => {
 })
 
 t.test('every address is one that the server has', async (t) => {
-  const { http } = await served(t)
+  const { http } = await startApp(t)
   await http.ready()
   const contract = (await http.inject('/api/openapi.json')).json()
   const routes = Object.keys(contract.paths).map(

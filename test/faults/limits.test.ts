@@ -33,13 +33,11 @@ const started = async (t: Test) => {
       limits,
       tools: [apiCall(tools.url, 'look', 'POST', { effect })],
     })
-  /** The data of the organization's events of a type, the oldest first. */
-  const eventsOf = async (type: string) => {
-    const path = `/organizations/${organization.organizationId}/audit/events`
-    const { events } = await server.platform.ask('GET', `${path}?limit=500&type=${type}`)
-    return events.map(({ data }: { data: object }) => data)
-  }
-  return { provider, tools, server, organization, key, agent, eventsOf }
+  const dataOf = async (type: string) =>
+    (await server.platform.events(organization.organizationId, type)).map(
+      ({ data }: { data: object }) => data,
+    )
+  return { provider, tools, server, organization, key, agent, dataOf }
 }
 
 const settled = async (t: Test, { balance }: Organization) => {
@@ -55,7 +53,7 @@ const error = (message: RegExp) => ({
 })
 
 t.test('a run ends at each limit of its agent, and says which', async (t) => {
-  const { provider, tools, server, organization, key, agent, eventsOf } = await started(t)
+  const { provider, tools, server, organization, key, agent, dataOf } = await started(t)
   const { platform } = server
   const client: Client = server.as(key)
   const balance = () => platform.balanceOf(organization.ownerId)
@@ -73,11 +71,11 @@ t.test('a run ends at each limit of its agent, and says which', async (t) => {
   t.match(await contents(client, 'steps'), ['Look', /^Let me look\./], 'what was said is kept')
   const after = await settled(t, here)
   t.equal(Math.round((before - after) * 1_000), 450, 'and charged')
-  t.match(await eventsOf('RunStarted'), [{ limits: { steps: 4 } }])
-  t.match(await eventsOf('RunLimitReached'), [
+  t.match(await dataOf('RunStarted'), [{ limits: { steps: 4 } }])
+  t.match(await dataOf('RunLimitReached'), [
     { limit: 'steps', used: 4, allowed: 4, setBy: 'agent' },
   ])
-  t.match(await eventsOf('RunFailed'), [{ code: 'run_limit_reached', charge: 450_000 }])
+  t.match(await dataOf('RunFailed'), [{ code: 'run_limit_reached', charge: 450_000 }])
   t.match(await client.chat(asked, idempotent), error(/used 4 of 4 steps/))
   t.equal(provider.requests.length, 3, 'a request that is repeated has the one answer')
 
@@ -123,7 +121,7 @@ t.test('a run ends at each limit of its agent, and says which', async (t) => {
   provider.next({ text: 'word', hold: { after: 2, until: never } })
   const seconds = { target_agent_id: await agent({ max_seconds: 1 }) }
   t.match(await client.chat({ messages, session_id: 'seconds', ...seconds }), error(/of 1 seconds/))
-  t.match(await eventsOf('RunLimitReached'), {
+  t.match(await dataOf('RunLimitReached'), {
     length: 4,
     1: { limit: 'tokens', allowed: 400 },
     2: { limit: 'credits', used: 1_600_000, allowed: 1_250_000 },
@@ -141,7 +139,7 @@ t.test('a run ends at each limit of its agent, and says which', async (t) => {
 })
 
 t.test('what was used before a kill counts', async (t) => {
-  const { provider, tools, server, organization, key, agent, eventsOf } = await started(t)
+  const { provider, tools, server, organization, key, agent, dataOf } = await started(t)
   const target_agent_id = await agent({ max_steps: 5 })
   const asked = { messages: user('Look'), session_id: 's', target_agent_id }
   const idempotent = { headers: { 'idempotency-key': 'one' } }
@@ -170,15 +168,15 @@ t.test('what was used before a kill counts', async (t) => {
   t.match(await client.chat(asked, idempotent), error(/used 5 of 5 steps/))
   t.equal(tools.timesOf('/look'), 4, 'the call of the first life was made again, and two more')
   t.equal(provider.requests.length, 4)
-  t.match(await eventsOf('RunResumed'), { length: 1 })
-  t.match(await eventsOf('RunLimitReached'), [{ used: 5, allowed: 5 }])
+  t.match(await dataOf('RunResumed'), { length: 1 })
+  t.match(await dataOf('RunLimitReached'), [{ used: 5, allowed: 5 }])
   const { balance, effective } = await server.platform.balanceOf(organization.ownerId)
   t.equal(balance, effective)
   t.equal(Math.round((100 - balance) * 1_000), 600, 'four answers are charged, once each')
 })
 
 t.test('every way of asking tells the limit, and pauses do not lift it', async (t) => {
-  const { provider, tools, server, organization, key, agent, eventsOf } = await started(t)
+  const { provider, tools, server, organization, key, agent, dataOf } = await started(t)
   const client = server.as(key)
   const agent_id = await agent({ max_steps: 1 })
   const code = 'run_limit_reached'
@@ -244,9 +242,9 @@ t.test('every way of asking tells the limit, and pauses do not lift it', async (
   }
   t.strictSame(pending, [], 'the third call is not even asked for')
   t.equal(tools.timesOf('/look'), 4)
-  const last = (await eventsOf('RunLimitReached')).at(-1)
+  const last = (await dataOf('RunLimitReached')).at(-1)
   t.match(last, { limit: 'steps', used: 4, allowed: 4 })
-  t.match(await eventsOf('RunPaused'), { length: 2 })
+  t.match(await dataOf('RunPaused'), { length: 2 })
   const { balance, effective } = await server.platform.balanceOf(organization.ownerId)
   t.equal(balance, effective)
 })

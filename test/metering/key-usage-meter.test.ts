@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap'
 import { keyUsageMeter } from '../../src/metering/key-usage-meter.ts'
 import { START } from '../../src/ports/event-store.ts'
-import { commanded, platformCall } from '../support/commanded.ts'
+import { commanded } from '../support/commanded.ts'
 import { apiKeySettings } from '../support/key-settings.ts'
+import { platformCall } from '../support/recorded.ts'
 
 /** An organization; its owner calls. */
 const scene = async (t: Test) => {

@@ -8,7 +8,7 @@ import { START } from '../../src/ports/event-store.ts'
 import { folded } from '../../src/projector/fold.ts'
 import { batchRouter } from '../../src/projector/router.ts'
 import { sample } from '../support/events.ts'
-import { batchOf, handlesAll, projecting } from '../support/given.ts'
+import { recordedOn, handlesAll, projecting } from '../support/given.ts'
 import { sessionEvent, sessionStream } from '../support/session-events.ts'
 
 /** Takes events of any type. */
@@ -120,7 +120,7 @@ t.test('the total does not depend on the batches', async (t) => {
   ]
   const documents = new Map()
   for (const [n, event] of events.entries()) {
-    const batch = batchOf(sessionStream, [{ ...event, position: n }])
+    const batch = recordedOn(sessionStream, [{ ...event, position: n }])
     const [todo] = batchRouter([storage])(batch, [{ projection: storage, position: START }])
     for (const { id, document } of folded(storage, todo ?? { steps: [] }, documents).changes)
       if (document) documents.set(id, document)

@@ -6,7 +6,7 @@ import type { Position } from '../../src/domain/event.ts'
 import type { RecordedEvent } from '../../src/ports/event-store.ts'
 import type { Snapshot, Snapshots } from '../../src/ports/snapshots.ts'
 import { temporalQuery } from '../../src/projector/temporal-query.ts'
-import { anyHistory, eventsOf } from '../support/any-history.ts'
+import { anyHistory, recordedHistory } from '../support/any-history.ts'
 import { heldLog, historyOn } from '../support/held-log.ts'
 import { at } from '../support/positions.ts'
 import { foldedOneByOne } from '../support/sequential-feed.ts'
@@ -37,7 +37,7 @@ t.test('a state is what the history comes to, whatever was kept of it before', a
       fc.integer({ min: 1, max: 30 }),
       fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 4 }),
       async (drafts, every, places) => {
-        const log = eventsOf(drafts)
+        const log = recordedHistory(drafts)
         const store = heldLog(log)
         const readHistory = await historyOn(store)
         const snapshots = inMemory()
@@ -69,7 +69,7 @@ t.test('events before a snapshot are not folded again', async (t) => {
     gap: 1,
     seconds: 0,
   }))
-  const log = eventsOf(drafts)
+  const log = recordedHistory(drafts)
   const store = heldLog(log)
   const readHistory = await historyOn(store)
   const snapshots = inMemory()

@@ -9,7 +9,7 @@ import { appendTimes } from '../../src/event-sourcing/append-times.ts'
 import { transactor } from '../../src/event-sourcing/transactor.ts'
 import { refusalMeter } from '../../src/metering/refusal-meter.ts'
 import { START } from '../../src/ports/event-store.ts'
-import { anyHistory, eventsOf } from '../support/any-history.ts'
+import { anyHistory, recordedHistory } from '../support/any-history.ts'
 import { eventIndexOf, heldLog, historyOn } from '../support/held-log.ts'
 import { anyTime, longHistory, placeIn } from '../support/long-history.ts'
 import { call } from '../support/recorded.ts'
@@ -23,7 +23,7 @@ t.test('a time is the place of the last event before the first later one', async
       fc.double({ min: 0, max: 1, noNaN: true }),
       fc.integer({ min: -100, max: 2_600 }),
       async (history, part, seconds) => {
-        const log = eventsOf(history)
+        const log = recordedHistory(history)
         const store = heldLog(log)
         const index = await eventIndexOf(store, Math.floor((log.at(-1)?.position ?? 0) * part))
         const readHistory = await historyOn(store, index.indexed())
@@ -58,7 +58,7 @@ t.test('so in a history of many stretches', async (t) => {
 
 t.test('a long history is found by its stretches', async (t) => {
   const seconds = (n: number) => (n === 700 ? 2_000 : n)
-  const log = eventsOf(
+  const log = recordedHistory(
     Array.from({ length: 1_000 }, (_, n) => ({
       kind: { category: 'session', type: 'SessionErased' },
       organization: 1,

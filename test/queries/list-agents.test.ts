@@ -4,9 +4,9 @@ import { listAgents } from '../../queries/list-agents.ts'
 import { listManagementAgents } from '../../queries/list-management-agents.ts'
 import { listModels } from '../../queries/list-models.ts'
 import { listWholeAgents } from '../../queries/list-whole-agents.ts'
-import { commanded, platformCall } from '../support/commanded.ts'
+import { commanded } from '../support/commanded.ts'
 import { countedView } from '../support/counted-view.ts'
-import { call } from '../support/recorded.ts'
+import { call, platformCall } from '../support/recorded.ts'
 
 /** An organization with many agents of 90 kB, and views that count. */
 const scene = async (t: Test, many: number) => {

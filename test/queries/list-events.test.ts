@@ -24,7 +24,7 @@ const base = { organizationId: 'org-1', after: START }
 type EventPlan = { organization: number; gap: number; minutes: number; owner: boolean }
 
 /** Events of three organizations, at positions with gaps, their times not quite in order. */
-const eventsOf = (plans: readonly EventPlan[]) => {
+const recordedHistory = (plans: readonly EventPlan[]) => {
   let position = -1
   return recorded(
     plans.map(({ organization, gap, minutes, owner }, n) => {
@@ -73,7 +73,7 @@ t.test('pages and lines hold what was asked for, however much of it is indexed',
     fc.asyncProperty(
       arbitrary,
       async ({ made: plans, indexed, limit, type, stream, actor, ...time }) => {
-        const events = eventsOf(plans)
+        const events = recordedHistory(plans)
         const from = minuteOf(time.from)
         const to = minuteOf(time.to)
         const last = events.at(-1)?.position ?? START
@@ -112,7 +112,7 @@ t.test('pages and lines hold what was asked for, however much of it is indexed',
 })
 
 const busy = (n: number, own: (n: number) => boolean) =>
-  eventsOf(
+  recordedHistory(
     Array.from({ length: n }, (_, at) => ({
       organization: own(at) ? 1 : 2,
       gap: 1,

@@ -31,7 +31,7 @@ export const anyHistory: fc.Arbitrary<Made[]> = fc.array(
 )
 
 /** What was made, as a log would hold it. */
-export const eventsOf = (made: readonly Made[]) => {
+export const recordedHistory = (made: readonly Made[]) => {
   let position = -1
   return recorded(
     made.map(({ kind: { category, type }, organization, stream, gap, seconds }, n) => {

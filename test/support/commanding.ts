@@ -2,33 +2,21 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { embeddedBlobs } from '../../src/adapters/embedded/blobs.ts'
-import { embeddedEventStore } from '../../src/adapters/embedded/event-store.ts'
-import { embeddedKeyStore } from '../../src/adapters/embedded/key-store.ts'
-import { openLog } from '../../src/adapters/embedded/log.ts'
 import { commandsOf } from '../../src/app/commands.ts'
+import { openStores } from '../../src/app/stores.ts'
 import { accountStream, decideGrant } from '../../src/domain/account/account.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { type Transactor, transactor } from '../../src/event-sourcing/transactor.ts'
 import type { Call } from '../../src/ports/call.ts'
+import { silent } from '../../src/ports/log.ts'
 import { sealedBlobs } from '../../src/security/sealed-blobs.ts'
 import { secretFrom, secretsOf, wrapOf } from '../../src/security/secrets.ts'
 import { vault as vaultOf } from '../../src/security/vault.ts'
 import { fixedKeys } from './fixed-keys.ts'
 import { frozen } from './frozen.ts'
 import { gathered } from './noted.ts'
-import { call } from './recorded.ts'
+import { call, platformCall } from './recorded.ts'
 import { clockFrom } from './ticking.ts'
-
-/** A request that the platform's key makes. */
-export const platformCall: Call = {
-  ...call,
-  organizationId: 'platform',
-  keyId: null,
-  userId: null,
-}
-
-const noSnapshots = { get: async () => undefined, put: async () => undefined }
 
 type Act = (call: Call) => Promise<unknown>
 
@@ -36,22 +24,23 @@ const unlessRefused = (error: unknown): void => {
   if (!(error instanceof Refusal)) throw error
 }
 
-/** Every command over one new embedded log, without read models: for all tests of a file. */
+/** Every command over new embedded stores, without read models: for all tests of a file. */
 export const commanding = async (t: Test) => {
   const path = await mkdtemp(join(tmpdir(), 'reprise-'))
-  const log = await openLog({ path })
-  const store = frozen(embeddedEventStore(log))
+  const stores = await openStores({ DATA_DIR: path }, silent)
+  const { keys, snapshots } = stores
+  const store = frozen(stores.events)
   const clock = clockFrom(call.at)
   const secrets = secretsOf(secretFrom(Buffer.alloc(32, 7)))
-  const vault = vaultOf({ keys: fixedKeys(embeddedKeyStore(log), wrapOf(Buffer.alloc(32, 7))) })
-  const blobs = sealedBlobs({ blobs: await embeddedBlobs(join(path, 'blobs')), vault })
-  const streams = transactor({ store, snapshots: noSnapshots, clock })
+  const vault = vaultOf({ keys: fixedKeys(keys, wrapOf(Buffer.alloc(32, 7))) })
+  const blobs = sealedBlobs({ blobs: stores.blobs, vault })
+  const streams = transactor({ store, snapshots, clock })
   const modelFault = () => undefined
   const commandsOver = (transactor: Transactor) =>
     commandsOf({ transactor, clock, blobs, secrets, vault, modelFault })
   const commands = commandsOver(streams)
   t.teardown(async () => {
-    await log.close()
+    await stores.close()
     await rm(path, { recursive: true, force: true })
   })
   let made = 0
@@ -74,8 +63,10 @@ export const commanding = async (t: Test) => {
   }
 
   return {
+    ...stores,
     ...commands,
     ...streams,
+    commands,
     store,
     blobs,
     clock,
@@ -85,7 +76,7 @@ export const commanding = async (t: Test) => {
     appendedOnce,
 
     /** The commands of a process that shares the log with others. */
-    node: () => commandsOver(transactor({ store, snapshots: noSnapshots, clock, shared: true })),
+    node: () => commandsOver(transactor({ store, snapshots, clock, shared: true })),
 
     /** One credit for user-1, who has no account otherwise. */
     credited: () => {

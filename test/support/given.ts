@@ -59,7 +59,7 @@ export type Given<Table extends EventTable> = EventOf<Table> & {
 }
 
 /** The events of one stream as a log would hold them. */
-export const batchOf = <Table extends EventTable>(
+export const recordedOn = <Table extends EventTable>(
   stream: string,
   events: readonly Given<Table>[],
 ) =>
@@ -102,7 +102,7 @@ export const projecting = <View extends Document, Table extends EventTable = Eve
   seenBy.set(projection.name, types)
   return (...events: Given<Table>[]) => {
     for (const { type } of events) types.add(type)
-    const batch = batchOf(stream, events)
+    const batch = recordedOn(stream, events)
     const [todo] = batchRouter([projection])(batch, [{ projection, position: START }])
     const { changes, error } = folded(projection, todo ?? { steps: [] }, new Map())
     t.notOk(todo?.error ?? error, 'every event can be folded')

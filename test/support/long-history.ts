@@ -29,7 +29,7 @@ export const longHistory: fc.Arbitrary<RecordedEvent[]> = fc
   .map((parts) => {
     let position = -1
     let passed = 0
-    const eventsOf = ({ organization, count, gap, seconds }: Part) => {
+    const partEvents = ({ organization, count, gap, seconds }: Part) => {
       const organization_id = `org-${organization}`
       position += gap
       return Array.from({ length: count }, () => {
@@ -43,7 +43,7 @@ export const longHistory: fc.Arbitrary<RecordedEvent[]> = fc
         }
       })
     }
-    return recorded(parts.flatMap(eventsOf))
+    return recorded(parts.flatMap(partEvents))
   })
 
 /** A number near a log: before it, behind it, an event's position or none. */

@@ -1,9 +1,23 @@
-import type { Served } from './served.ts'
+import type { StartedApp } from './server.ts'
 
 const users = '/api/external/management/users'
 
+/** An organization on the Pro plan, and its owner's user key. */
+export const withOrganization = async ({ asking, asPlatform: platform }: StartedApp) => {
+  const created = await platform('POST', '/api/admin/organizations', {
+    name: 'Acme',
+    owner: { email: 'owner@example.com', name: 'Olga' },
+    plan: 'pro_monthly',
+    credits: 10,
+  })
+  const { organization_id, owner_user_id } = created.body
+  const at = `/api/admin/organizations/${organization_id}`
+  const key = await platform('POST', `${at}/api-keys`, { name: 'Own', type: 'user' })
+  return { at, created, organization_id, owner_user_id, owner: asking(key.body.key) }
+}
+
 /** An organization that provisions users. */
-export const partner = async ({ asking, platform }: Served, name = 'owner') => {
+export const partner = async ({ asking, asPlatform: platform }: StartedApp, name = 'owner') => {
   const created = await platform('POST', '/api/admin/organizations', {
     name: 'Partner',
     owner: { email: `${name}@example.com`, name: 'Olga' },

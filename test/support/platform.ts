@@ -32,9 +32,17 @@ export const platform = (url: string) => {
     return { balance: found.credit_balance, effective: found.effective_balance }
   }
 
+  /** An organization's stored events, the oldest first: all, or those of a type. */
+  const events = async (organizationId: string, type?: string) => {
+    const filter = type === undefined ? '' : `&type=${type}`
+    const path = `/organizations/${organizationId}/audit/events?limit=500${filter}`
+    return (await ask('GET', path)).events
+  }
+
   return {
     ask,
     balanceOf,
+    events,
     /** An organization with an owner of its own, on the Pro plan with 100 credits. */
     async organization({ plan = 'pro_monthly', credits = 100 }: Ask = {}) {
       const n = ++made

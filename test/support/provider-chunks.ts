@@ -36,7 +36,7 @@ export const modelOf = async (t: Test, replies: Reply[], options: Partial<OpenAi
 }
 
 /** The events of a model for one reply. */
-export const eventsOf = async (t: Test, reply: Reply): Promise<ModelEvent[]> =>
+export const modelEvents = async (t: Test, reply: Reply): Promise<ModelEvent[]> =>
   (await modelOf(t, [reply])).ask()
 
 export const callsIn = (events: readonly ModelEvent[]): ToolCall[] =>

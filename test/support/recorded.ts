@@ -14,6 +14,14 @@ export const call: Call = {
   at: '2026-01-01T00:00:00.000Z',
 }
 
+/** A request that the platform's key makes. */
+export const platformCall: Call = {
+  ...call,
+  organizationId: 'platform',
+  keyId: null,
+  userId: null,
+}
+
 export const metadata = metadataOf(call, 1, call.at)
 
 type Given = Pick<RecordedEvent, 'stream' | 'type' | 'data'> &

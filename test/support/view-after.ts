@@ -1,7 +1,7 @@
 import type { Projection } from '../../projections/projection.ts'
 import type { EventTable } from '../../src/domain/aggregate.ts'
 import type { Document, View } from '../../src/ports/views.ts'
-import { batchOf, type Given } from './given.ts'
+import { type Given, recordedOn } from './given.ts'
 import { foldedOneByOne } from './sequential-feed.ts'
 import { model } from './views-model.ts'
 
@@ -12,7 +12,7 @@ export const viewAfter = <Doc extends Document, Table extends EventTable>(
   ...events: Given<Table>[]
 ): View<Doc> => {
   const documents = new Map(
-    Object.entries(foldedOneByOne(projection, batchOf(stream, events))) as [string, Doc][],
+    Object.entries(foldedOneByOne(projection, recordedOn(stream, events))) as [string, Doc][],
   )
   const found = model(projection)
   found.commit([...documents].map(([id, document]) => ({ id, document })))

@@ -4,9 +4,10 @@ import type { AccountChangeView } from '../../projections/account-changes.ts'
 import { StoreUnavailable } from '../../src/ports/event-store.ts'
 import { silent } from '../../src/ports/log.ts'
 import { recordAccountChanges } from '../../src/workers/record-account-changes.ts'
-import { commanded, platformCall } from '../support/commanded.ts'
+import { commanded } from '../support/commanded.ts'
 import { gathered } from '../support/noted.ts'
 import { at } from '../support/positions.ts'
+import { platformCall } from '../support/recorded.ts'
 
 /** Two organizations; Ann is the owner of the first and a member of both. */
 const scene = async (t: Test) => {

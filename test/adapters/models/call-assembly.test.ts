@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { type CallPiece, callAssembly } from '../../../src/adapters/models/call-assembly.ts'
 import { type ModelEvent, ModelFault } from '../../../src/ports/model.ts'
-import { callsIn, chunk, endsWith, eventsOf, sse } from '../../support/provider-chunks.ts'
+import { callsIn, chunk, endsWith, modelEvents, sse } from '../../support/provider-chunks.ts'
 
 type Piece = {
   index?: unknown
@@ -143,7 +143,7 @@ const shapes: Record<string, [raw: string, calls: ReturnType<typeof callList>]> 
 
 for (const [shape, [raw, calls]] of Object.entries(shapes))
   t.test(`calls are kept apart: ${shape}`, async (t) => {
-    const events = await eventsOf(t, { raw })
+    const events = await modelEvents(t, { raw })
     t.strictSame(callsIn(events), calls)
     t.match(events.at(-1), { type: 'done', finishReason: 'tool_calls' })
   })
@@ -152,19 +152,19 @@ t.test('an answer that was cut off has its reason and no calls', async (t) => {
   for (const reason of ['length', 'content_filter', 'MAX_TOKENS', 'SAFETY'])
     for (const args of ['{"city":"Os', oslo, '']) {
       const call = chunk({ content: 'Wait', tool_calls: [piece(0, 'a', 'weather', args)] })
-      const events = await eventsOf(t, { raw: sse(call, endsWith(reason)) })
+      const events = await modelEvents(t, { raw: sse(call, endsWith(reason)) })
       t.strictSame(callsIn(events), [], `${reason} ${args}`)
       const finishReason = /length|max/i.test(reason) ? 'length' : 'content_filter'
       t.match(events, [{ text: 'Wait' }, { type: 'done', finishReason }] as Partial<ModelEvent>[])
     }
   const nameless = chunk({ tool_calls: [{ index: 0, id: 'a' }] })
-  const events = await eventsOf(t, { raw: sse(nameless, endsWith('length')) })
+  const events = await modelEvents(t, { raw: sse(nameless, endsWith('length')) })
   t.match(events, [{ type: 'done', finishReason: 'length' }], 'also where it has no name yet')
 })
 
 t.test('an answer with over 128 calls is refused', async (t) => {
   const many = streamOf(...Array.from({ length: 129 }, (_, n) => [piece(0, `${n}`, 'a', '{}')]))
-  await t.rejects(eventsOf(t, { raw: many }), ModelFault)
+  await t.rejects(modelEvents(t, { raw: many }), ModelFault)
 })
 
 const json = fc.dictionary(fc.string(), fc.jsonValue()).map((value) => JSON.stringify(value))

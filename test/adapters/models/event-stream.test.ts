@@ -4,7 +4,7 @@ import {
   callsIn,
   chunk,
   endsWith,
-  eventsOf,
+  modelEvents,
   modelOf,
   sse,
   textIn,
@@ -98,10 +98,10 @@ const streams: Record<string, string> = {
 
 for (const [shape, raw] of Object.entries(streams))
   t.test(`a stream is read with ${shape}`, async (t) => {
-    const events = await eventsOf(t, { raw })
+    const events = await modelEvents(t, { raw })
     t.equal(textIn(events), 'Hello you')
     t.match(events.at(-1), done())
-    const slowly = await eventsOf(t, { raw, pieceBytes: 5 })
+    const slowly = await modelEvents(t, { raw, pieceBytes: 5 })
     t.equal(textIn(slowly), 'Hello you', 'also in small pieces')
     t.match(slowly.at(-1), done())
   })
@@ -115,8 +115,8 @@ t.test('the content type is compared without case and parameters', async (t) => 
     'text/plain',
     'application/json',
   ])
-    t.equal(textIn(await eventsOf(t, { raw, headers: { 'content-type': type } })), 'Hello you')
-  const refused = eventsOf(t, {
+    t.equal(textIn(await modelEvents(t, { raw, headers: { 'content-type': type } })), 'Hello you')
+  const refused = modelEvents(t, {
     raw,
     headers: { 'content-type': 'text/html; x=text/event-stream' },
   })
@@ -136,10 +136,10 @@ t.test('JSON in place of a stream is read as JSON', async (t) => {
     for (const space of [undefined, 2]) {
       const headers = { 'content-type': type }
       const body = JSON.stringify(completion({ content: 'Hello you' }), null, space)
-      const events = await eventsOf(t, { raw: body, headers, pieceBytes: 50 })
+      const events = await modelEvents(t, { raw: body, headers, pieceBytes: 50 })
       t.match(events, [{ type: 'text', text: 'Hello you' }, done()], type)
       const called = JSON.stringify(completion({ content: null, tool_calls }, 'tool_calls'))
-      const calling = await eventsOf(t, { raw: called, headers })
+      const calling = await modelEvents(t, { raw: called, headers })
       t.strictSame(callsIn(calling), [{ id: 'a', name: 'now', arguments: '{}' }])
       t.match(calling.at(-1), done('tool_calls'))
     }
@@ -155,7 +155,7 @@ t.test(
         .map((value) => JSON.stringify(value))
         .join('\n'),
     ]) {
-      const events = await eventsOf(t, { raw, pieceBytes: 30 })
+      const events = await modelEvents(t, { raw, pieceBytes: 30 })
       t.equal(textIn(events), 'Hello you')
       t.match(events.at(-1), done())
     }
@@ -170,5 +170,5 @@ t.test('JSON that is no answer is a fault, and is not retried', async (t) => {
     t.equal(requestCount(), 1)
   }
   const endless = `{"choices":[{"message":{"content":"${'a'.repeat(4_200_000)}`
-  await t.rejects(eventsOf(t, { raw: endless, headers }), ModelFault)
+  await t.rejects(modelEvents(t, { raw: endless, headers }), ModelFault)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { chunk, endsWith, eventsOf, sse, textIn } from '../../support/provider-chunks.ts'
+import { chunk, endsWith, modelEvents, sse, textIn } from '../../support/provider-chunks.ts'
 
 t.test('usage of unusual form is counted by ourselves, and costs no answer', async (t) => {
   const counted = { promptTokens: 5, completionTokens: 2 }
@@ -36,7 +36,7 @@ t.test('usage of unusual form is counted by ourselves, and costs no answer', asy
         usage: wrong,
       }),
     ]) {
-      const events = await eventsOf(t, { raw })
+      const events = await modelEvents(t, { raw })
       t.equal(textIn(events), 'Hello you')
       t.match(events.at(-1), { type: 'done', usage: counted }, JSON.stringify(wrong))
     }

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { scopes } from '../../../src/domain/api-key/scopes.ts'
 import { operationsOf } from '../../support/open-api.ts'
-import { served, withOrganization } from '../../support/served.ts'
+import { withOrganization } from '../../support/partner.ts'
+import { startApp } from '../../support/server.ts'
 
 /** Valid bodies of operations that act for a user, without `on_behalf_of`. */
 const bodies: Record<string, object> = {
@@ -36,9 +37,9 @@ const inQuery = [
 ]
 
 t.test('every operation refuses a user of another organization as on_behalf_of', async (t) => {
-  const world = await served(t)
+  const world = await startApp(t)
   const { at } = await withOrganization(world)
-  const { platform } = world
+  const { asPlatform: platform } = world
   const other = await platform('POST', '/api/admin/organizations', {
     name: 'Other',
     owner: { email: 'other@example.com' },

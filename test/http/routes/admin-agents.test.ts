@@ -3,13 +3,14 @@ import { requireTools } from '../../../src/http/checks/agent-tools.ts'
 import { eventually } from '../../support/eventually.ts'
 import { mcpServer } from '../../support/mcp-server.ts'
 import { oddMcpServer, schema } from '../../support/odd-mcp-server.ts'
-import { served, withOrganization } from '../../support/served.ts'
+import { withOrganization } from '../../support/partner.ts'
+import { startApp } from '../../support/server.ts'
 
 const unknown = '0198c0de-0000-7000-8000-000000000001'
 
 /** An organization, and its owner asking for agents. */
-const staged = async (t: Parameters<typeof served>[0]) => {
-  const all = await served(t)
+const staged = async (t: Parameters<typeof startApp>[0]) => {
+  const all = await startApp(t)
   const organization = await withOrganization(all)
   const { at, owner, created } = organization
   const agents = `${at}/agents`
@@ -474,7 +475,15 @@ t.test('the orchestrator can be changed, and stays', async (t) => {
 })
 
 t.test('agents are managed with the scope and the organization of the key', async (t) => {
-  const { agents, at, owner, owner_user_id, platform, asking: as, created } = await staged(t)
+  const {
+    agents,
+    at,
+    owner,
+    owner_user_id,
+    asPlatform: platform,
+    asking: as,
+    created,
+  } = await staged(t)
   const agent = `${agents}/${await created({ name: 'A' })}`
   t.match(await platform('PATCH', agent, { name: 'B' }), { status: 200, body: { name: 'B' } })
   const nowhere = `/api/admin/organizations/${unknown}/agents`
@@ -517,7 +526,7 @@ t.test('an idempotency key creates one agent', async (t) => {
 })
 
 t.test('hosts that the operator trusts may be private and without TLS', async (t) => {
-  const all = await served(t, { API_CALL_ALLOW_HOSTS: '10.0.0.1,localhost:8080' })
+  const all = await startApp(t, { API_CALL_ALLOW_HOSTS: '10.0.0.1,localhost:8080' })
   const { at, owner } = await withOrganization(all)
   const tool = (url: string) => ({ name: url.slice(0, 20), tools: [{ ...apiCall, url }] })
   for (const [url, status] of [
@@ -538,7 +547,7 @@ t.test('hosts that the operator trusts may be private and without TLS', async (t
 t.test('MCP servers are listed with the status of their last check', async (t) => {
   const up = await mcpServer(t)
   const down = await mcpServer(t, { authorization: 'Bearer right' })
-  const all = await served(t, { API_CALL_ALLOW_HOSTS: '127.0.0.1' })
+  const all = await startApp(t, { API_CALL_ALLOW_HOSTS: '127.0.0.1' })
   const { at, owner } = await withOrganization(all)
   const { body } = await owner('POST', `${at}/agents`, {
     name: 'Caller',
@@ -579,7 +588,7 @@ t.test('MCP servers are listed with the status of their last check', async (t) =
 t.test('the status of a server names the tools that are left out', async (t) => {
   const tools = [{ name: 'good', inputSchema: schema }, { name: 'odd' }]
   const server = await oddMcpServer(t, { 'tools/list': { tools } })
-  const all = await served(t, { API_CALL_ALLOW_HOSTS: '127.0.0.1' })
+  const all = await startApp(t, { API_CALL_ALLOW_HOSTS: '127.0.0.1' })
   const { at, owner } = await withOrganization(all)
   const mcp_servers = [{ name: 'shop', url: server.url }]
   const { body } = await owner('POST', `${at}/agents`, { name: 'Caller', mcp_servers })

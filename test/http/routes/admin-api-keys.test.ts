@@ -1,9 +1,9 @@
 import t from 'tap'
-import { partner } from '../../support/partner.ts'
-import { served, withOrganization } from '../../support/served.ts'
+import { partner, withOrganization } from '../../support/partner.ts'
+import { startApp } from '../../support/server.ts'
 
 t.test('organization keys', async (t) => {
-  const all = await served(t)
+  const all = await startApp(t)
   const { asking: as } = all
   const { at, owner, owner_user_id, organization_id } = await withOrganization(all)
   const created = await owner('POST', `${at}/api-keys`, {
@@ -66,7 +66,7 @@ t.test('organization keys', async (t) => {
 })
 
 t.test('partner scopes are in no default set, and added by updating a key', async (t) => {
-  const all = await served(t)
+  const all = await startApp(t)
   const { at, organization_id, owner, member } = await partner(all)
   const users = '/api/external/management/users'
   const { key, key_id, scopes, provisioning } = (
@@ -119,8 +119,8 @@ t.test('partner scopes are in no default set, and added by updating a key', asyn
 })
 
 t.test('user keys', async (t) => {
-  const all = await served(t)
-  const { asking: as, platform } = all
+  const all = await startApp(t)
+  const { asking: as, asPlatform: platform } = all
   const { owner, organization_id } = await withOrganization(all)
   const create = () => owner('POST', '/api/me/api-keys', { name: 'Mine' })
   const first = await create()
@@ -140,7 +140,7 @@ t.test('user keys', async (t) => {
 })
 
 t.test('a null field of a new key counts as absent', async (t) => {
-  const { at, owner, owner_user_id } = await withOrganization(await served(t))
+  const { at, owner, owner_user_id } = await withOrganization(await startApp(t))
   const unset = { description: null, scopes: null, rate_limit_minute: null, rate_limit_hour: null }
   const more = { expires_at: null, provisioning: null, type: null, user_id: null }
   const plain = await owner('POST', `${at}/api-keys`, { name: 'Plain' })
@@ -158,8 +158,8 @@ t.test('a null field of a new key counts as absent', async (t) => {
 })
 
 t.test('PATCH and DELETE of a user key: for its user and the platform only', async (t) => {
-  const all = await served(t)
-  const { asking: as, platform } = all
+  const all = await startApp(t)
+  const { asking: as, asPlatform: platform } = all
   const { at, owner, organization_id } = await withOrganization(all)
   const login = { email: 'ann@example.com', provider: 'google', subject: 's-1' }
   const accept = [{ organization_id }]

@@ -1,9 +1,11 @@
 import t from 'tap'
-import { served, superAdminKey, withOrganization } from '../../support/served.ts'
+import { withOrganization } from '../../support/partner.ts'
+import { superAdminKey } from '../../support/platform.ts'
+import { startApp } from '../../support/server.ts'
 
 t.test('managers see the events of their organization, and of no other', async (t) => {
-  const all = await served(t, {}, { laterApart: true })
-  const { platform, asking: as } = all
+  const all = await startApp(t, {}, { laterApart: true })
+  const { asPlatform: platform, asking: as } = all
   const { at, owner, organization_id, owner_user_id } = await withOrganization(all)
   const events = `${at}/audit/events`
 
@@ -55,9 +57,9 @@ t.test('managers see the events of their organization, and of no other', async (
 })
 
 t.test('events are found by request, session, model and agent', async (t) => {
-  const all = await served(t, {}, { laterApart: true })
+  const all = await startApp(t, {}, { laterApart: true })
   const { at, owner, organization_id, created } = await withOrganization(all)
-  const { key } = (await all.platform('POST', `${at}/api-keys`, { name: 'Chat' })).body
+  const { key } = (await all.asPlatform('POST', `${at}/api-keys`, { name: 'Chat' })).body
   for (const session_id of ['s-1', 's-2'])
     await all.asking(key, { 'x-request-id': `asked-${session_id}` })(
       'POST',
@@ -97,7 +99,7 @@ t.test('events are found by request, session, model and agent', async (t) => {
 })
 
 t.test('a page goes on where the last one ended', async (t) => {
-  const all = await served(t, {}, { laterApart: true })
+  const all = await startApp(t, {}, { laterApart: true })
   const { at, owner } = await withOrganization(all)
   const events = (await owner('GET', `${at}/audit/events`)).body.events
   const seen: unknown[] = []
@@ -111,7 +113,7 @@ t.test('a page goes on where the last one ended', async (t) => {
 })
 
 t.test('a whole history comes as lines, filtered like pages', async (t) => {
-  const all = await served(t, {}, { laterApart: true })
+  const all = await startApp(t, {}, { laterApart: true })
   const { at, owner, owner_user_id } = await withOrganization(all)
   const events = `${at}/audit/events`
   const { http } = all

@@ -1,9 +1,11 @@
 import t from 'tap'
-import { served, superAdminKey, withOrganization } from '../../support/served.ts'
+import { withOrganization } from '../../support/partner.ts'
+import { superAdminKey } from '../../support/platform.ts'
+import { startApp } from '../../support/server.ts'
 
 t.test('a read model is returned as of a position and as of a time', async (t) => {
-  const all = await served(t, {}, { laterApart: true })
-  const { platform, asking: as, http } = all
+  const all = await startApp(t, {}, { laterApart: true })
+  const { asPlatform: platform, asking: as, http } = all
   const { at, owner, owner_user_id } = await withOrganization(all)
   const state = `${at}/audit/state`
   const agents = async (as_of = '') => {
@@ -100,8 +102,8 @@ t.test('a read model is returned as of a position and as of a time', async (t) =
 })
 
 t.test('usage is reported by day, agent, user and key', async (t) => {
-  const all = await served(t, {}, { laterApart: true })
-  const { platform, asking: as } = all
+  const all = await startApp(t, {}, { laterApart: true })
+  const { asPlatform: platform, asking: as } = all
   const { at, owner, owner_user_id } = await withOrganization(all)
   const key = (await platform('POST', `${at}/api-keys`, { name: 'Chat' })).body
   const chat = as(key.key)

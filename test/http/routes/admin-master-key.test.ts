@@ -1,13 +1,14 @@
 import t from 'tap'
 import { eventually } from '../../support/eventually.ts'
-import { served, withOrganization } from '../../support/served.ts'
+import { withOrganization } from '../../support/partner.ts'
+import { startApp } from '../../support/server.ts'
 
 const path = '/api/admin/master-key/rotation'
 const keyOf = (n: number, bytes = 32) => Buffer.alloc(bytes, n).toString('base64')
 const wrong = { status: 400, code: 'invalid_input' }
 
 t.test('a server that keeps its key makes a new one', async (t) => {
-  const { platform } = await served(t)
+  const { asPlatform: platform } = await startApp(t)
   t.strictSame(await platform('GET', path), {
     status: 200,
     code: undefined,
@@ -23,8 +24,8 @@ t.test('a server that keeps its key makes a new one', async (t) => {
 })
 
 t.test('a server that is given its key is given the new one', async (t) => {
-  const all = await served(t, { MASTER_KEY: keyOf(1) })
-  const { platform } = all
+  const all = await startApp(t, { MASTER_KEY: keyOf(1) })
+  const { asPlatform: platform } = all
   for (const body of [{}, undefined])
     t.match(await platform('POST', path, body), { status: 400, code: 'new_master_key_required' })
   t.match(await platform('POST', path, { new_master_key: keyOf(1) }), { body: { state: 'none' } })
@@ -38,8 +39,8 @@ t.test('a server that is given its key is given the new one', async (t) => {
 })
 
 t.test('callers other than the platform and invalid keys are refused', async (t) => {
-  const all = await served(t)
-  const { platform } = all
+  const all = await startApp(t)
+  const { asPlatform: platform } = all
   const { owner } = await withOrganization(all)
   t.match(await owner('GET', path), { status: 403, code: 'platform_only' })
   t.match(await owner('POST', path, {}), { status: 403, code: 'platform_only' })

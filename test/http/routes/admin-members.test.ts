@@ -1,9 +1,10 @@
 import t from 'tap'
-import { served, withOrganization } from '../../support/served.ts'
+import { withOrganization } from '../../support/partner.ts'
+import { startApp } from '../../support/server.ts'
 
 t.test('members', async (t) => {
-  const all = await served(t)
-  const { platform, asking: as } = all
+  const all = await startApp(t)
+  const { asPlatform: platform, asking: as } = all
   const { at, owner, owner_user_id, organization_id } = await withOrganization(all)
   const invited = await owner('POST', `${at}/members`, {
     email: ' Ann@Example.com ',
@@ -59,8 +60,8 @@ t.test('members', async (t) => {
 })
 
 t.test('null for what is not said; ids that nobody has', async (t) => {
-  const all = await served(t)
-  const { platform } = all
+  const all = await startApp(t)
+  const { asPlatform: platform } = all
   const { at, owner } = await withOrganization(all)
   const invited = { email: 'ann@example.com', name: null, role: null }
   t.match(await owner('POST', `${at}/members`, invited), {
@@ -86,8 +87,8 @@ t.test('null for what is not said; ids that nobody has', async (t) => {
 })
 
 t.test('the keys of a removed member stay revoked when she joins again', async (t) => {
-  const all = await served(t)
-  const { platform, asking: as } = all
+  const all = await startApp(t)
+  const { asPlatform: platform, asking: as } = all
   const first = await withOrganization(all)
   const second = (
     await platform('POST', '/api/admin/organizations', {
@@ -140,7 +141,7 @@ t.test('the keys of a removed member stay revoked when she joins again', async (
 })
 
 t.test('a key stays when its backer cannot be removed', async (t) => {
-  const all = await served(t)
+  const all = await startApp(t)
   const { at, owner, owner_user_id } = await withOrganization(all)
   const created = await owner('POST', `${at}/api-keys`, { name: 'Shop' })
   t.match(await owner('DELETE', `${at}/members/${owner_user_id}`), { code: 'last_owner' })

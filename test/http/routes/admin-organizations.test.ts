@@ -1,10 +1,10 @@
 import t from 'tap'
-import { partner } from '../../support/partner.ts'
-import { served, withOrganization } from '../../support/served.ts'
+import { partner, withOrganization } from '../../support/partner.ts'
+import { startApp } from '../../support/server.ts'
 
 t.test('organizations', async (t) => {
-  const all = await served(t)
-  const { platform, asking: as } = all
+  const all = await startApp(t)
+  const { asPlatform: platform, asking: as } = all
   const { at, created, owner, organization_id, owner_user_id } = await withOrganization(all)
   t.equal(created.status, 201)
   t.strictSame(Object.keys(created.body), [
@@ -41,7 +41,7 @@ t.test('organizations', async (t) => {
 })
 
 t.test('a missing or wrong field of a new organization is named', async (t) => {
-  const { platform } = await served(t)
+  const { asPlatform: platform } = await startApp(t)
   const create = (body: object) => platform('POST', '/api/admin/organizations', body)
   const owner = { email: 'a@example.com' }
   t.match(await create({ owner }), {
@@ -60,8 +60,8 @@ t.test('a missing or wrong field of a new organization is named', async (t) => {
 })
 
 t.test('plans, credits and sign-ins', async (t) => {
-  const all = await served(t)
-  const { platform } = all
+  const all = await startApp(t)
+  const { asPlatform: platform } = all
   const { owner, owner_user_id, organization_id } = await withOrganization(all)
   const user = `/api/admin/users/${owner_user_id}`
   t.match(await platform('PUT', `${user}/subscription`, { plan: null }), {
@@ -113,8 +113,8 @@ t.test('plans, credits and sign-ins', async (t) => {
 })
 
 t.test('a sign-in with a new address is of the same account', async (t) => {
-  const all = await served(t)
-  const { platform } = all
+  const all = await startApp(t)
+  const { asPlatform: platform } = all
   const { at, owner } = await withOrganization(all)
   const signIn = (email: string, subject: string) =>
     platform('POST', '/api/admin/identity/logins', { email, provider: 'google', subject })
@@ -139,7 +139,7 @@ t.test('a sign-in with a new address is of the same account', async (t) => {
 })
 
 t.test('users are found by any spelling of their address', async (t) => {
-  const all = await served(t)
+  const all = await startApp(t)
   const { key, organization_id } = await partner(all)
   const ask = await key('users:provision')
   const users = '/api/external/management/users'

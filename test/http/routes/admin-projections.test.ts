@@ -1,13 +1,14 @@
 import { setTimeout as after } from 'node:timers/promises'
 import t from 'tap'
 import { eventually } from '../../support/eventually.ts'
-import { served, withOrganization } from '../../support/served.ts'
+import { withOrganization } from '../../support/partner.ts'
+import { startApp } from '../../support/server.ts'
 
 const projections = '/api/admin/projections'
 
 t.test('read models are listed, and rebuilt beside the live ones', async (t) => {
-  const all = await served(t, {}, { laterApart: true })
-  const { platform } = all
+  const all = await startApp(t, {}, { laterApart: true })
+  const { asPlatform: platform } = all
   const { at, owner } = await withOrganization(all)
   // The process for audits takes its time to start on a busy machine.
   await eventually(async () => {

@@ -13,21 +13,15 @@ const replay = ({ server, organization }: Chat, run: string, body?: object, key 
     .as(key)
     .ask('POST', `/api/admin/organizations/${organization.organizationId}/runs/${run}/replay`, body)
 
-/** All that is stored. */
-const eventsOf = async ({ server, organization }: Chat) =>
-  (
-    await server.platform.ask(
-      'GET',
-      `/organizations/${organization.organizationId}/audit/events?limit=500`,
-    )
-  ).events.length
+const eventCount = async ({ server, organization }: Chat): Promise<number> =>
+  (await server.platform.events(organization.organizationId)).length
 
 t.test('a run that would go as it went', async (t) => {
   const chat = await startChat(t, { text: 'Answer.' })
   const { key, provider, organization } = chat
   await key.chat({ messages: user('One'), session_id: 's' })
   const run = runOf(await key.chat({ messages: user('Two'), session_id: 's' }))
-  const [calls, events] = [provider.requests.length, await eventsOf(chat)]
+  const [calls, events] = [provider.requests.length, await eventCount(chat)]
   const balance = await organization.balance()
   const { status, body } = await replay(chat, run)
   t.equal(status, 200)
@@ -41,7 +35,7 @@ t.test('a run that would go as it went', async (t) => {
     error: null,
   })
   t.equal(provider.requests.length, calls, 'no model was asked')
-  t.equal(await eventsOf(chat), events, 'nothing was stored')
+  t.equal(await eventCount(chat), events, 'nothing was stored')
   t.strictSame(await organization.balance(), balance, 'or charged')
 })
 
@@ -93,7 +87,7 @@ t.test('tools give what is recorded; none is called', async (t) => {
   const remember = { name: 'remember', arguments: { text: 'herons fish' } }
   provider.next({ calls: [remember] })
   const run = runOf(await key.chat({ messages: user('remember that herons fish') }))
-  const events = await eventsOf(chat)
+  const events = await eventCount(chat)
   t.match((await replay(chat, run)).body, { same: 3, steps: [] })
 
   provider.next({ calls: [remember] }, { text: 'Kept.' })
@@ -126,7 +120,7 @@ t.test('tools give what is recorded; none is called', async (t) => {
       { changed: ['tools', 'messages'] },
     ],
   })
-  t.equal(await eventsOf(chat), events + 1, 'nothing was stored but the change of the agent')
+  t.equal(await eventCount(chat), events + 1, 'nothing was stored but the change of the agent')
 })
 
 t.test('agents that were added or are gone', async (t) => {

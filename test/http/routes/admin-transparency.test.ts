@@ -1,8 +1,9 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import t from 'tap'
-import { partner } from '../../support/partner.ts'
-import { type Served, served, superAdminKey, withOrganization } from '../../support/served.ts'
+import { partner, withOrganization } from '../../support/partner.ts'
+import { superAdminKey } from '../../support/platform.ts'
+import { type StartedApp, startApp } from '../../support/server.ts'
 import { consistentWith, includedIn, rootOfLeaves } from '../../support/tree-verifier.ts'
 
 const bytes = (text: string) => Buffer.from(text, 'base64')
@@ -25,7 +26,7 @@ const checkpointOf = (note: string, vkey: string) => {
 }
 
 const reading =
-  ({ http }: Served) =>
+  ({ http }: StartedApp) =>
   async (url: string, key = superAdminKey) => {
     const reply = await http.inject({ url, headers: { 'x-api-key': key } })
     return { status: reply.statusCode, headers: reply.headers, bytes: reply.rawPayload }
@@ -42,12 +43,12 @@ const leavesIn = (bundle: Buffer): string[] => {
   return leaves
 }
 
-const rename = async ({ platform }: Served, at: string, times: number) => {
+const rename = async ({ asPlatform: platform }: StartedApp, at: string, times: number) => {
   for (let n = 0; n < times; n++) await platform('PATCH', at, { name: `Name ${n} of ${at.length}` })
 }
 
 t.test('anybody who knows the key can check a history', async (t) => {
-  const all = await served(t, {}, { laterApart: true })
+  const all = await startApp(t, {}, { laterApart: true })
   const { at, owner, organization_id } = await withOrganization(all)
   const read = reading(all)
   const text = async (path: string) => (await read(`${at}/audit/${path}`)).bytes.toString()
@@ -119,7 +120,7 @@ t.test('anybody who knows the key can check a history', async (t) => {
 })
 
 t.test('erasing texts changes no leaf', async (t) => {
-  const all = await served(t, {}, { laterApart: true })
+  const all = await startApp(t, {}, { laterApart: true })
   const { at, key, provisioned } = await partner(all)
   const { user_id, path } = await provisioned('ann@example.com')
   const read = reading(all)
@@ -147,8 +148,8 @@ t.test('erasing texts changes no leaf', async (t) => {
 })
 
 t.test('wrong queries and requests without permission are refused', async (t) => {
-  const all = await served(t, {}, { laterApart: true })
-  const { platform, asking: as } = all
+  const all = await startApp(t, {}, { laterApart: true })
+  const { asPlatform: platform, asking: as } = all
   const { at, owner } = await withOrganization(all)
   for (const query of [
     'inclusion',

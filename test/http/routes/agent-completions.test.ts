@@ -1,12 +1,13 @@
 import t from 'tap'
 import { deferred } from '../../../src/support/deferred.ts'
+import { withOrganization } from '../../support/partner.ts'
 import { providerDouble } from '../../support/provider-double.ts'
-import { served, withOrganization } from '../../support/served.ts'
+import { startApp } from '../../support/server.ts'
 
 t.test('a running turn keeps the agents it started with', async (t) => {
   const provider = await providerDouble({ text: 'Done.' })
   t.teardown(provider.close)
-  const all = await served(t, { LLM_BASE_URL: provider.url, LLM_MODEL: 'test/model' })
+  const all = await startApp(t, { LLM_BASE_URL: provider.url, LLM_MODEL: 'test/model' })
   const { at, owner, created } = await withOrganization(all)
   const orchestrator = `${at}/agents/${created.body.orchestrator_agent_id}`
   const helper = await owner('POST', `${at}/agents`, { name: 'Helper', instruction: 'Old.' })

@@ -1,11 +1,12 @@
 import t from 'tap'
+import { withOrganization } from '../../support/partner.ts'
 import { providerDouble } from '../../support/provider-double.ts'
-import { served, withOrganization } from '../../support/served.ts'
+import { startApp } from '../../support/server.ts'
 
 t.test('GET /api/external/agents', async (t) => {
   const provider = await providerDouble()
   t.teardown(provider.close)
-  const all = await served(t, { LLM_BASE_URL: provider.url, LLM_MODEL: 'openai/gpt-5-mini' })
+  const all = await startApp(t, { LLM_BASE_URL: provider.url, LLM_MODEL: 'openai/gpt-5-mini' })
   const { at, owner, organization_id, created } = await withOrganization(all)
   const create = (body: object) => owner('POST', `${at}/agents`, body)
   await create({ name: 'Researcher', description: 'Looks things up', tools: ['recall'] })
@@ -69,7 +70,7 @@ t.test('GET /api/external/agents', async (t) => {
 })
 
 t.test('listing agents requires a key with the scope agents:list', async (t) => {
-  const all = await served(t)
+  const all = await startApp(t)
   const { at, owner } = await withOrganization(all)
   const key = await owner('POST', `${at}/api-keys`, { name: 'Chats', scopes: ['sessions:read'] })
   for (const path of ['/api/external/agents', '/management/agents'])

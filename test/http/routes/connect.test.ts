@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import t, { type Test } from 'tap'
 import { connectScene } from '../../support/connect-scene.ts'
 import { partner } from '../../support/partner.ts'
-import { served } from '../../support/served.ts'
+import { startApp } from '../../support/server.ts'
 
 const value = 'sk-<never>&shown'
 const returnUrl = 'https://partner.example/back?state=1&x=%22'
@@ -20,7 +20,7 @@ const call = (name: string, headers: Record<string, string>) => ({
 
 /** A squad that needs SHOP and MAP, and a user to connect it. */
 const connecting = async (t: Test, env = {}) => {
-  const all = await served(t, env)
+  const all = await startApp(t, env)
   const base = await partner(all)
   const { at, owner, key, provisioned } = base
   const agent = async (settings: object) =>

@@ -8,7 +8,6 @@ import { systemClock } from '../../../src/app/system-clock.ts'
 import { healthRoutes } from '../../../src/http/routes/health.ts'
 import { at } from '../../support/positions.ts'
 import { raw } from '../../support/raw.ts'
-import { served } from '../../support/served.ts'
 import { startApp } from '../../support/server.ts'
 
 type Uses = Parameters<typeof openReadiness>[0]
@@ -225,7 +224,7 @@ t.test('metrics move', async (t) => {
 })
 
 t.test('a server that stops refuses what still comes in, as a problem', async (t) => {
-  const { http } = await served(t)
+  const { http } = await startApp(t)
   const { hostname, port } = new URL(await http.listen({ host: '127.0.0.1', port: 0 }))
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')

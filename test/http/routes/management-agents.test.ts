@@ -1,8 +1,9 @@
 import t from 'tap'
-import { served, withOrganization } from '../../support/served.ts'
+import { withOrganization } from '../../support/partner.ts'
+import { startApp } from '../../support/server.ts'
 
 t.test('GET /management/agents: squads, for connect links', async (t) => {
-  const all = await served(t)
+  const all = await startApp(t)
   const { at, owner, organization_id, created } = await withOrganization(all)
   const orchestrator: string = created.body.orchestrator_agent_id
   const createAgent = async (body: object): Promise<string> =>
@@ -64,8 +65,8 @@ t.test('GET /management/agents: squads, for connect links', async (t) => {
 })
 
 t.test('PUT /api/external/management/agents/{agent_id}/instruction', async (t) => {
-  const all = await served(t)
-  const { asking: as, platform } = all
+  const all = await startApp(t)
+  const { asking: as, asPlatform: platform } = all
   const { at, owner, organization_id } = await withOrganization(all)
   const agent = (await owner('POST', `${at}/agents`, { name: 'A', instruction: 'Old.' })).body
   const put = (ask: typeof owner, body: object, id = agent.agent_id) =>

@@ -2,12 +2,12 @@ import t from 'tap'
 import { user } from '../../support/client.ts'
 import { connectScene } from '../../support/connect-scene.ts'
 import { partner } from '../../support/partner.ts'
-import { served } from '../../support/served.ts'
+import { startApp } from '../../support/server.ts'
 
 const value = 'sk-never-shown'
 
 t.test('credentials of provisioned users', async (t) => {
-  const all = await served(t)
+  const all = await startApp(t)
   const { at, owner, provisioned, key, member } = await partner(all)
   const ask = await key('users:credentials')
   const { user_id, path } = await provisioned('ann@example.com')
@@ -145,7 +145,7 @@ t.test('an agent sends the value of whom it acts for, as it is now', async (t) =
 })
 
 t.test('own credentials', async (t) => {
-  const all = await served(t)
+  const all = await startApp(t)
   const { at, owner, key, member, organization_id } = await partner(all)
   const mine = '/api/external/me/credentials'
   t.match(await owner('GET', mine), { status: 200, body: { credentials: [], total: 0 } })
@@ -173,8 +173,8 @@ t.test('own credentials', async (t) => {
     const accept = [{ organization_id: other.organization_id }]
     const login = { email, provider: 'test', subject: email, accept }
     await other.owner('POST', `${other.at}/members`, { email: login.email })
-    await all.platform('POST', '/api/admin/identity/logins', login)
-    const created = await all.platform('POST', `${other.at}/api-keys`, {
+    await all.asPlatform('POST', '/api/admin/identity/logins', login)
+    const created = await all.asPlatform('POST', `${other.at}/api-keys`, {
       name: 'Other',
       type: 'user',
       user_id: events.at(-1).metadata.actor.user_id,

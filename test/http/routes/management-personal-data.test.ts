@@ -3,8 +3,7 @@ import { user } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { partner } from '../../support/partner.ts'
 import type { Organization } from '../../support/platform.ts'
-import { served } from '../../support/served.ts'
-import { startChat } from '../../support/server.ts'
+import { startApp, startChat } from '../../support/server.ts'
 
 const users = '/api/external/management/users'
 const scopes = [
@@ -210,7 +209,7 @@ t.test('personal data', async (t) => {
 })
 
 t.test('who may be erased, and by whom', async (t) => {
-  const all = await served(t)
+  const all = await startApp(t)
   const { at, owner, provisioned, key, member, owner_user_id } = await partner(all)
   const other = await partner(all, 'other')
   const ann = await provisioned('ann@example.com')

@@ -2,14 +2,13 @@ import t from 'tap'
 import { isToken, user } from '../../support/client.ts'
 import { held } from '../../support/held.ts'
 import { partner } from '../../support/partner.ts'
-import { served } from '../../support/served.ts'
-import { startChat } from '../../support/server.ts'
+import { startApp, startChat } from '../../support/server.ts'
 
 const users = '/api/external/management/users'
 const secret = 'My secret is heron'
 
 t.test('deleting the conversations of a provisioned user', async (t) => {
-  const all = await served(t)
+  const all = await startApp(t)
   const { at, owner, owner_user_id, provisioned, key } = await partner(all)
   const { user_id, path } = await provisioned('ann@example.com')
   const bo = await provisioned('bo@example.com')
@@ -157,7 +156,7 @@ t.test('an answer that was erased is not given again', async (t) => {
 })
 
 t.test('an organization erases the conversations of a former member', async (t) => {
-  const all = await served(t)
+  const all = await startApp(t)
   const first = await partner(all)
   const other = await partner(all, 'other')
   const scopes = ['orchestrator:invoke', 'users:delegate', 'users:credentials', 'sessions:delete']
@@ -200,7 +199,7 @@ t.test('an organization erases the conversations of a former member', async (t) 
 t.test(
   'conversations of a member who was not provisioned are erased after her removal',
   async (t) => {
-    const all = await served(t)
+    const all = await startApp(t)
     const { at, owner, key, member } = await partner(all)
     const erase = await key('sessions:delete', 'orchestrator:invoke', 'users:delegate')
     await member('mo@example.com')

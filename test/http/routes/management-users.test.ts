@@ -1,10 +1,11 @@
 import t from 'tap'
-import { served, withOrganization } from '../../support/served.ts'
+import { withOrganization } from '../../support/partner.ts'
+import { type StartedApp, startApp } from '../../support/server.ts'
 
 const path = '/api/external/management/users'
 
 /** An organization, and a key of it that provisions. */
-const partner = async (all: Awaited<ReturnType<typeof served>>) => {
+const provisioner = async (all: StartedApp) => {
   const organization = await withOrganization(all)
   const { at, owner } = organization
   const created = await owner('POST', `${at}/api-keys`, { name: 'Partner', provisioning: true })
@@ -12,9 +13,9 @@ const partner = async (all: Awaited<ReturnType<typeof served>>) => {
 }
 
 t.test('POST /api/external/management/users', async (t) => {
-  const all = await served(t)
-  const { asking: as, platform } = all
-  const { at, owner, ask, organization_id } = await partner(all)
+  const all = await startApp(t)
+  const { asking: as, asPlatform: platform } = all
+  const { at, owner, ask, organization_id } = await provisioner(all)
   const provision = (email: unknown, more = {}) =>
     ask('POST', path, { email, organization_id, ...more })
 
@@ -106,8 +107,8 @@ t.test('POST /api/external/management/users', async (t) => {
 })
 
 t.test('GET /api/external/management/users', async (t) => {
-  const all = await served(t)
-  const { at, owner, ask, organization_id } = await partner(all)
+  const all = await startApp(t)
+  const { at, owner, ask, organization_id } = await provisioner(all)
   await owner('POST', `${at}/members`, { email: 'invited@example.com' })
   const emails = ['a@example.com', 'b@example.com', 'c@example.com']
   for (const email of emails) await ask('POST', path, { email, organization_id, name: 'Name' })
@@ -134,9 +135,9 @@ t.test('GET /api/external/management/users', async (t) => {
 })
 
 t.test('one person, two partners at once', async (t) => {
-  const all = await served(t)
-  const { platform } = all
-  const first = await partner(all)
+  const all = await startApp(t)
+  const { asPlatform: platform } = all
+  const first = await provisioner(all)
   const created = await platform('POST', '/api/admin/organizations', {
     name: 'Second',
     owner: { email: 'second@example.com' },

@@ -1,13 +1,15 @@
 import t from 'tap'
 import { readModels } from '../../../projections/all.ts'
 import { openedCheckpoint } from '../../../src/transparency/checkpoint.ts'
-import { type Served, served, superAdminKey, withOrganization } from '../../support/served.ts'
+import { withOrganization } from '../../support/partner.ts'
+import { superAdminKey } from '../../support/platform.ts'
+import { type StartedApp, startApp } from '../../support/server.ts'
 import { consistentWith, includedIn, rootOfLeaves } from '../../support/tree-verifier.ts'
 
 const at = '/api/admin/platform/audit'
 
 const textOf =
-  ({ http }: Served) =>
+  ({ http }: StartedApp) =>
   async (path: string, key = superAdminKey) => {
     const reply = await http.inject({ url: `${at}/${path}`, headers: { 'x-api-key': key } })
     return reply.body
@@ -23,10 +25,10 @@ type Event = {
 }
 
 /** An organization, and what the platform did to its owner. */
-const withHistory = async (t: Parameters<typeof served>[0]) => {
-  const all = await served(t, {}, { laterApart: true })
+const withHistory = async (t: Parameters<typeof startApp>[0]) => {
+  const all = await startApp(t, {}, { laterApart: true })
   const organization = await withOrganization(all)
-  const { platform } = all
+  const { asPlatform: platform } = all
   const user = `/api/admin/users/${organization.owner_user_id}`
   await platform('PUT', `${user}/subscription`, { plan: 'basic_monthly' })
   await platform('POST', `${user}/credits`, { amount: 5, reason: 'refund for Acme' })
@@ -41,7 +43,7 @@ const withHistory = async (t: Parameters<typeof served>[0]) => {
 }
 
 t.test('the platform reads what belongs to no organization, and only that', async (t) => {
-  const { events, owner, platform, at: inside, owner_user_id } = await withHistory(t)
+  const { events, owner, asPlatform: platform, at: inside, owner_user_id } = await withHistory(t)
   const seen = await events()
   const types = seen.map(({ type }) => type)
   for (const type of ['KeysRegistered', 'SubscriptionChanged', 'CreditsGranted', 'IdentityLinked'])
@@ -71,7 +73,7 @@ t.test('the platform reads what belongs to no organization, and only that', asyn
 })
 
 t.test("the platform's history is a transparency log", async (t) => {
-  const { platform, text, events, owner_user_id } = await withHistory(t)
+  const { asPlatform: platform, text, events, owner_user_id } = await withHistory(t)
   const vkey = (await text('key')).trim()
   t.match(vkey, /^reprise\/platform\+/)
   const first = openedCheckpoint(await text('checkpoint'), vkey)
@@ -108,7 +110,15 @@ t.test("the platform's history is a transparency log", async (t) => {
 
 t.test('platform changes to a user are in the histories of her organizations', async (t) => {
   const all = await withHistory(t)
-  const { platform, tick, owner, asking: as, owner_user_id, organization_id, at: inside } = all
+  const {
+    asPlatform: platform,
+    tick,
+    owner,
+    asking: as,
+    owner_user_id,
+    organization_id,
+    at: inside,
+  } = all
   const created = await platform('POST', '/api/admin/organizations', {
     name: 'Other',
     owner: { email: 'other@example.com' },
@@ -150,7 +160,7 @@ t.test('platform changes to a user are in the histories of her organizations', a
 })
 
 t.test("the platform's history returns the state of every read model", async (t) => {
-  const { platform } = await withHistory(t)
+  const { asPlatform: platform } = await withHistory(t)
   for (const view of readModels.keys())
     t.match(await platform('GET', `${at}/state?view=${view}`), {
       status: 200,
@@ -161,7 +171,7 @@ t.test("the platform's history returns the state of every read model", async (t)
 
 t.test("nobody but the platform reads the platform's history", async (t) => {
   const all = await withHistory(t)
-  const { asking: as, platform, owner, http, at: inside } = all
+  const { asking: as, asPlatform: platform, owner, http, at: inside } = all
   const { key } = (
     await platform('POST', `${inside}/api-keys`, {
       name: 'Admin',
@@ -201,7 +211,7 @@ t.test("nobody but the platform reads the platform's history", async (t) => {
 })
 
 t.test('every audit route of an organization has its twin', async (t) => {
-  const { http } = await served(t, {}, { laterApart: true })
+  const { http } = await startApp(t, {}, { laterApart: true })
   await http.ready()
   const { paths } = (await http.inject('/api/openapi.json')).json()
   const under = (path: string) =>
