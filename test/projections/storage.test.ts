@@ -8,7 +8,7 @@ import { START } from '../../src/ports/event-store.ts'
 import { folded } from '../../src/projector/fold.ts'
 import { batchRouter } from '../../src/projector/router.ts'
 import { sample } from '../support/events.ts'
-import { recordedOn, handlesAll, projecting } from '../support/given.ts'
+import { handlesAll, projecting, recordedOn } from '../support/given.ts'
 import { sessionEvent, sessionStream } from '../support/session-events.ts'
 
 /** Takes events of any type. */
