@@ -98,6 +98,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
   'test/security/sealed-input.test.ts': ['queries/opened.ts', 'src/http/checks/json-text.ts'],
   'test/faults/rotate-master.test.ts': ['src/cli/rotate-master.ts', 'src/app/open-master-key.ts'],
   'test/security/rights.test.ts': ['src/security/access.ts', 'src/security/scopes.ts'],
+  'test/app/serve.test.ts': ['src/main.ts'],
   'test/app/over-eventstoredb.test.ts': ['src/app/stores.ts'],
   'test/http/routes/admin-api-keys.test.ts': ['src/http/routes/me-api-keys.ts'],
   'test/http/routes/admin-organizations.test.ts': ['src/http/routes/admin-users.ts'],
