@@ -11,8 +11,8 @@ export const serverScript = (name: 'main.js' | 'cli.js'): string =>
   folder && !process.env.NODE_V8_COVERAGE ? join(folder, name) : compiled(name)
 
 /**
- * How a server is started that a test asks over HTTP. It takes no coverage from the bundle: most such
- * servers are killed, and write none.
+ * How a server starts that a test reaches over HTTP. In the bundle it takes no coverage: tests kill
+ * most of these servers, which then write none.
  */
 export const serverProcess = ({ NOTED_MODULES }: Record<string, string>) =>
   folder && !NOTED_MODULES

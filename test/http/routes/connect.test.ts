@@ -240,8 +240,7 @@ t.test('refusals', async (t) => {
 })
 
 t.test('a form for an unknown link is refused before it arrives', async (t) => {
-  const { http } = await connecting(t)
-  const url = await http.listen({ host: '127.0.0.1', port: 0 })
+  const { url } = await connecting(t)
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': 900_000 }
   const upload = request(`${url}/connect/unknown`, { method: 'POST', headers })
   upload.on('error', () => undefined)

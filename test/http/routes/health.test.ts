@@ -224,8 +224,8 @@ t.test('metrics move', async (t) => {
 })
 
 t.test('a server that stops refuses what still comes in, as a problem', async (t) => {
-  const { http } = await startApp(t)
-  const { hostname, port } = new URL(await http.listen({ host: '127.0.0.1', port: 0 }))
+  const { http, url } = await startApp(t)
+  const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')
   socket.write('GET /api/health HTTP/1.1\r\nHost: a\r\n\r\nGET /api/health HTTP/1.1\r\n')
