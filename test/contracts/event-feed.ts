@@ -5,7 +5,7 @@ import {
   type RecordedEvent,
   START,
 } from '../../src/ports/event-store.ts'
-import { eventsOf, gathered, noted, streamName } from '../support/noted.ts'
+import { batchEvents, gathered, noted, streamName } from '../support/noted.ts'
 import type { OpenStore } from './event-store.ts'
 
 /** Reads a feed until it has seen `count` events of these streams; answers all that it saw. */
@@ -171,12 +171,12 @@ export const eventFeedContract = (t: Test, open: OpenStore): void => {
     const { store } = await open(t)
     const stream = streamName()
     const controller = new AbortController()
-    const reader = gathered(eventsOf(store.feed(await store.head(), controller.signal)))
+    const reader = gathered(batchEvents(store.feed(await store.head(), controller.signal)))
     await store.append(stream, START, [noted('a')])
     controller.abort()
     await t.resolves(reader, 'at the head')
     const aborted = AbortSignal.abort()
-    t.strictSame(await gathered(eventsOf(store.feed(START, aborted))), [], 'before it began')
+    t.strictSame(await gathered(batchEvents(store.feed(START, aborted))), [], 'before it began')
   })
 
   t.test('a feed ends when the store closes, and closing again does no harm', async (t) => {
@@ -186,7 +186,7 @@ export const eventFeedContract = (t: Test, open: OpenStore): void => {
     const first = feed.next()
     await store.append(stream, START, [noted('a')])
     t.notOk((await first).done)
-    const second = gathered(eventsOf({ [Symbol.asyncIterator]: () => feed }))
+    const second = gathered(batchEvents({ [Symbol.asyncIterator]: () => feed }))
     await store.close()
     await t.resolves(second)
     await t.resolves(store.close())

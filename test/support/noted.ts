@@ -32,7 +32,7 @@ export const gathered = async (
 }
 
 /** The events that a feed gives, in its batches. */
-export async function* eventsOf(
+export async function* batchEvents(
   feed: AsyncIterable<LogBatch>,
 ): AsyncGenerator<readonly RecordedEvent[], void> {
   for await (const { events } of feed) yield events

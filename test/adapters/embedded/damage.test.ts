@@ -8,7 +8,7 @@ import { embeddedEventStore } from '../../../src/adapters/embedded/event-store.t
 import { embeddedKeyStore } from '../../../src/adapters/embedded/key-store.ts'
 import { openLog } from '../../../src/adapters/embedded/log.ts'
 import { START, StoreDamaged, StoreUnavailable } from '../../../src/ports/event-store.ts'
-import { eventsOf, gathered, noted } from '../../support/noted.ts'
+import { batchEvents, gathered, noted } from '../../support/noted.ts'
 import { at } from '../../support/positions.ts'
 
 /** A closed store with 30 streams of one event; `marks` are found in the bytes of each. */
@@ -38,7 +38,7 @@ t.test('a damaged event is reported where it is read', async (t) => {
   const store = embeddedEventStore(log)
   const damaged = { name: 'StoreDamaged', message: `${file}: damaged at position 7` }
   await t.rejects(gathered(store.history(START)), damaged)
-  await t.rejects(gathered(eventsOf(store.feed(START))), damaged)
+  await t.rejects(gathered(batchEvents(store.feed(START))), damaged)
   await t.rejects(gathered(store.read('note-7')), damaged)
   t.equal((await gathered(store.read('note-8'))).length, 1, 'the others are readable')
   t.equal((await gathered(store.history(at(7)))).length, 22)

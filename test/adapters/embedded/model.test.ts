@@ -4,7 +4,7 @@ import t from 'tap'
 import { embeddedEventStore } from '../../../src/adapters/embedded/event-store.ts'
 import { openLog } from '../../../src/adapters/embedded/log.ts'
 import { type NewEvent, RevisionConflict, START } from '../../../src/ports/event-store.ts'
-import { eventsOf, gathered, noted } from '../../support/noted.ts'
+import { batchEvents, gathered, noted } from '../../support/noted.ts'
 import { at } from '../../support/positions.ts'
 
 const step = fc.record({
@@ -84,5 +84,5 @@ t.test('a closed log says so', async (t) => {
   t.equal((await last).position, 0, 'what was under way is stored')
   await t.rejects(store.append('note-1', 0, [noted('y')]), { name: 'StoreUnavailable' })
   await t.rejects(gathered(store.read('note-1')), { name: 'StoreUnavailable' })
-  t.strictSame(await gathered(eventsOf(store.feed(START))), [])
+  t.strictSame(await gathered(batchEvents(store.feed(START))), [])
 })

@@ -4,7 +4,7 @@ import { eventStoreDbEventStore } from '../../../src/adapters/eventstoredb/event
 import { type EventStore, START, StoreUnavailable } from '../../../src/ports/event-store.ts'
 import { eventStoreDbCluster } from '../../support/eventstoredb-double/cluster.ts'
 import { eventually } from '../../support/eventually.ts'
-import { eventsOf, gathered, noted, streamName } from '../../support/noted.ts'
+import { batchEvents, gathered, noted, streamName } from '../../support/noted.ts'
 
 const opened = async (t: Test, timeouts: { patienceMs?: number; silenceMs?: number } = {}) => {
   const cluster = await eventStoreDbCluster()
@@ -68,7 +68,7 @@ for (const [says, how] of [
 ] as const)
   t.test(`the leader dies three times, gossip is ${says}, appends: ${how}`, async (t) => {
     const { cluster, store } = await opened(t)
-    const feed = eventsOf(store.feed(START))
+    const feed = batchEvents(store.feed(START))
     const writing = load(store, 8)
     await writing.more(40)
     for (let n = 0; n < 3; n++) {
@@ -107,7 +107,7 @@ t.test('all nodes are away for longer than the client looks for one', async (t) 
   const { cluster, store, drops, signals } = await opened(t)
   const stream = streamName()
   await store.append(stream, START, [noted('a')])
-  const feed = eventsOf(store.feed(START))
+  const feed = batchEvents(store.feed(START))
   t.equal((await feed.next()).value?.length, 1)
   const next = feed.next()
   cluster.stop()

@@ -5,7 +5,7 @@ import type { ForeignEvent } from '../../../src/adapters/eventstoredb/own-events
 import { type EventStore, type LogBatch, START } from '../../../src/ports/event-store.ts'
 import { eventStoreDbDouble } from '../../support/eventstoredb-double/double.ts'
 import { eventually } from '../../support/eventually.ts'
-import { eventsOf, gathered, noted, streamName } from '../../support/noted.ts'
+import { batchEvents, gathered, noted, streamName } from '../../support/noted.ts'
 
 type Opening = { neighbours?: boolean; namespaces?: string[] }
 
@@ -65,7 +65,7 @@ t.test('two installations and other applications share a server', async (t) => {
     neighbours: true,
     namespaces: ['acme', 'acme2'],
   })
-  const feeds = stores.map((store) => eventsOf(store.feed(START)))
+  const feeds = stores.map((store) => batchEvents(store.feed(START)))
   for (let n = 0; n < 40; n++)
     for (const [m, store] of stores.entries())
       await store.append('note-org-1_1', n - 1, [noted(`${m}.${n}`)])
@@ -96,7 +96,7 @@ t.test('foreign events in the namespace are skipped, and reported once', async (
   for (let n = 0; n < 2; n++) {
     t.strictSame(notes(await gathered(store.read('note-org-1_1'))), ['a', 'b'])
     t.strictSame(notes(await gathered(store.history(START))), ['a', 'b'])
-    const feed = eventsOf(store.feed(START))
+    const feed = batchEvents(store.feed(START))
     t.strictSame(await next(feed, 2), ['a', 'b'])
     await feed.return?.()
   }
@@ -114,7 +114,7 @@ t.test('a quiet installation beside a busy application', async (t) => {
     'orders-1',
     Array.from({ length: 20_000 }, () => foreign()),
   )
-  const feed = eventsOf(store.feed(START))
+  const feed = batchEvents(store.feed(START))
   t.strictSame(await next(feed, 1), ['a'])
   const second = feed.next()
   const [subscription] = double.reads
@@ -156,7 +156,7 @@ t.test('a feed beside a busy application says how far it is, and goes on from th
   t.strictSame(notes((await feed.next()).value.events), ['b'])
   await feed.return?.()
   const goingOn = async () => {
-    const again = eventsOf(store.feed(position))
+    const again = batchEvents(store.feed(position))
     t.strictSame(await next(again, 1), ['b'])
     await again.return?.()
     t.strictSame(notes(await gathered(store.history(position))), ['b'])
@@ -174,7 +174,7 @@ t.test('a server that does not go on from a checkpoint', async (t) => {
     'orders-1',
     Array.from({ length: 2_000 }, () => foreign()),
   )
-  const feed = eventsOf(store.feed(START))
+  const feed = batchEvents(store.feed(START))
   t.strictSame(await next(feed, 1), ['a'])
   const second = feed.next()
   const [subscription] = double.reads

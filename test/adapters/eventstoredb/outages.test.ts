@@ -9,7 +9,7 @@ import {
 } from '../../../src/ports/event-store.ts'
 import { eventStoreDbDouble } from '../../support/eventstoredb-double/double.ts'
 import { eventually } from '../../support/eventually.ts'
-import { eventsOf, gathered, noted, streamName } from '../../support/noted.ts'
+import { batchEvents, gathered, noted, streamName } from '../../support/noted.ts'
 
 const opened = async (t: Test, timeouts: { patienceMs?: number; silenceMs?: number } = {}) => {
   const double = await eventStoreDbDouble()
@@ -258,5 +258,5 @@ t.test('a closed store', async (t) => {
     yield [START]
   })()
   await t.rejects(gathered(store.at(positions)), StoreUnavailable)
-  t.strictSame(await gathered(eventsOf(store.feed(START))), [])
+  t.strictSame(await gathered(batchEvents(store.feed(START))), [])
 })
