@@ -15,14 +15,13 @@ t.test('agents weigh the characters of their JSON, as last changed', async (t) =
   const weightAfter = (
     events: Parameters<typeof evolved<typeof initial, typeof organizationAgents.events>>[2],
   ) => organizationAgents.weigh?.(evolved(organizationAgents, initial, events))
-  const [one, two] = [first, second].map((agent) => JSON.stringify(agent).length) as [
-    number,
-    number,
-  ]
+  const [firstLength, secondLength] = [first, second].map(
+    (agent) => JSON.stringify(agent).length,
+  ) as [number, number]
   t.equal(weightAfter([]), 0)
-  t.equal(weightAfter(created), one + two)
-  t.ok(two > 90_000, 'tools count in full')
+  t.equal(weightAfter(created), firstLength + secondLength)
+  t.ok(secondLength > 90_000, 'tools count in full')
   const shorter = { type: 'AgentChanged' as const, data: { agentId: 'a', instruction: 'xy' } }
-  t.equal(weightAfter([...created, shorter]), one + two - 998)
-  t.equal(weightAfter([...created, { type: 'AgentDeleted', data: { agentId: 'b' } }]), one)
+  t.equal(weightAfter([...created, shorter]), firstLength + secondLength - 998)
+  t.equal(weightAfter([...created, { type: 'AgentDeleted', data: { agentId: 'b' } }]), firstLength)
 })
