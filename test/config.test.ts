@@ -13,7 +13,7 @@ const refusing = (env: Record<string, string>): Error => {
   throw new Error('it was accepted')
 }
 
-t.test('what is unset or empty has its default', async (t) => {
+t.test('unset and empty settings have their defaults', async (t) => {
   const config = configFrom({ HOST: '', PORT: '', SUPER_ADMIN_KEY: '', DEMO: '', PATH: '/bin' })
   t.strictSame(config, {
     HOST: '127.0.0.1',

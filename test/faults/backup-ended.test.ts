@@ -30,12 +30,12 @@ const killedAt = async (line: RegExp, args: readonly string[], env: Record<strin
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  const gone = once(child, 'exit')
+  const exit = once(child, 'exit')
   const lines = createInterface(child.stderr)
   lines.on('line', (text) => line.test(text) && child.kill('SIGKILL'))
   // Its own process has ended too once nobody has the pipe open.
   const closed = once(lines, 'close')
-  const [, signal] = await gone
+  const [, signal] = await exit
   await closed
   return signal
 }

@@ -22,7 +22,7 @@ const before = rounds(300, 5_000)
 /** Conversations of many keys at once, until they are told to stop. */
 const loaded = async ({ platform }: Pick<Awaited<ReturnType<typeof startServer>>, 'platform'>) => {
   const organization = await platform.organization({ credits: 1_000_000 })
-  const answered: { key: string; session: string; question: string }[] = []
+  const answers: { key: string; session: string; question: string }[] = []
   let over = false
   const converse = async (name: string) => {
     for (let n = 0; !over; n++) {
@@ -30,7 +30,7 @@ const loaded = async ({ platform }: Pick<Awaited<ReturnType<typeof startServer>>
       for (let turn = 0; turn < turns && !over; turn++) {
         const [session_id, question] = [`${name}-${n}`, `Question ${turn} of ${name}`]
         expect(await key.chat({ messages: user(question), session_id }), 200)
-        answered.push({ key: key.key, session: session_id, question })
+        answers.push({ key: key.key, session: session_id, question })
       }
     }
   }
@@ -39,7 +39,7 @@ const loaded = async ({ platform }: Pick<Awaited<ReturnType<typeof startServer>>
   return {
     organization,
     organizationId: organization.organizationId,
-    answered,
+    answers,
     /** Rejects when a turn was not answered. */
     ended: talks,
     async stop() {
@@ -58,7 +58,7 @@ t.test('a backup amid chats has all that was answered before, and verifies', asy
   const env = { DATA_DIR, REPRISE_API_KEY: superAdminKey }
   const server = await startServer(t, { DATA_DIR })
   const load = await loaded(server)
-  const { organizationId, answered } = load
+  const { organizationId, answers } = load
   const partner = await load.organization.key({
     scopes: ['users:provision', 'users:delegate', 'orchestrator:invoke', 'sessions:delete'],
   })
@@ -67,7 +67,7 @@ t.test('a backup amid chats has all that was answered before, and verifies', asy
   const { user_id } = (await partner.ask('POST', users, person)).body
   const secret = { messages: user('a secret'), session_id: 'hers', on_behalf_of: user_id }
   expect(await partner.chat(secret), 200)
-  while (answered.length < before) await Promise.race([load.ended, after(20)])
+  while (answers.length < before) await Promise.race([load.ended, after(20)])
 
   const exporting = `audit export --organization ${organizationId} --out ${history}`
   t.match(await reprise(`${exporting} --url ${server.url}`, env), { code: 0 })
@@ -75,13 +75,13 @@ t.test('a backup amid chats has all that was answered before, and verifies', asy
   const { key: vkey, checkpoint } = JSON.parse(header)
   writeFileSync(`${history}.checkpoint`, checkpoint)
 
-  const known = [...answered]
-  const made = await reprise(`backup --out ${file}`, env)
-  t.match(made, { code: 0, out: /^position \d+\n$/ })
-  t.ok(answered.length > known.length, 'chats went on meanwhile')
+  const known = [...answers]
+  const backup = await reprise(`backup --out ${file}`, env)
+  t.match(backup, { code: 0, out: /^position \d+\n$/ })
+  t.ok(answers.length > known.length, 'chats went on meanwhile')
   await load.stop()
   t.match(await partner.ask('DELETE', `${users}/${user_id}/sessions/hers`), { status: 200 })
-  const position = made.out.replace(/\D/g, '')
+  const position = backup.out.replace(/\D/g, '')
   t.match(await reprise(`erasures --after ${position} --out ${list}`, env), { code: 0 })
   await server.stop()
 
@@ -99,8 +99,8 @@ t.test('a backup amid chats has all that was answered before, and verifies', asy
   }
   const lost: string[] = []
   for (const [session, { key, questions }] of sessions) {
-    const said = await contents(server.as(key), session)
-    lost.push(...questions.filter((question) => !said.includes(question)))
+    const texts = await contents(server.as(key), session)
+    lost.push(...questions.filter((question) => !texts.includes(question)))
   }
   t.strictSame(lost, [], 'all that was answered before the backup began')
 

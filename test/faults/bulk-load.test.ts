@@ -40,14 +40,14 @@ const killedAt = async (DATA_DIR: string, least: number): Promise<void> => {
     env: { PATH: process.env.PATH ?? '', DATA_DIR },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  const gone = once(child, 'exit')
-  let said = ''
+  const exit = once(child, 'exit')
+  let output = ''
   child.stderr.on('data', (bytes) => {
-    said += bytes
-    const percent = Number(/.*all: (\d+) %/s.exec(said)?.[1] ?? 0)
+    output += bytes
+    const percent = Number(/.*all: (\d+) %/s.exec(output)?.[1] ?? 0)
     if (percent >= least) child.kill('SIGKILL')
   })
-  await gone
+  await exit
 }
 
 t.test(
@@ -55,8 +55,8 @@ t.test(
   async (t) => {
     const path = await filled(t)
     const server = await startServer(t, { DATA_DIR: path })
-    const written = join(path, 'views', 'data.mdb')
-    await eventually(async () => (await stat(written)).size > 4 * 1024 * 1024)
+    const viewsFile = join(path, 'views', 'data.mdb')
+    await eventually(async () => (await stat(viewsFile)).size > 4 * 1024 * 1024)
     await server.kill9()
     await verified(t, path, ['sessions'], 'after a start with empty views was killed')
     await server.restart()

@@ -153,12 +153,12 @@ t.test(
 for (const agent_type of ['SEQUENTIAL_AGENT', 'PARALLEL_AGENT', 'LOOP_AGENT'])
   both(`a turn of a ${agent_type} ends as always though the clock steps`, async (t, step) => {
     const { key, organization, sound } = await lurching(t, step)
-    const [one, other] = [
+    const [firstAgent, otherAgent] = [
       await organization.agent({ name: 'One' }),
       await organization.agent({ name: 'Other' }),
     ]
     const loop = agent_type === 'LOOP_AGENT' ? { max_iterations: 2 } : {}
-    const sub_agents = [one, other]
+    const sub_agents = [firstAgent, otherAgent]
     const model = await organization.agent({ name: 'All', agent_type, sub_agents, ...loop })
     t.match(await key().chat({ model, session_id: 's', messages: user('Hi') }), { status: 200 })
     const types = await sound()
@@ -200,9 +200,9 @@ both('lists have the newest first though the clock steps', async (t, step) => {
     files.unshift(`${session_id}.txt`)
   }
   const { body } = await key.sessions()
-  const shown = body.sessions.map(({ session_id }: { session_id: string }) => session_id)
+  const listedIds = body.sessions.map(({ session_id }: { session_id: string }) => session_id)
   t.strictSame(
-    shown.filter((id: string) => sessions.includes(id)),
+    listedIds.filter((id: string) => sessions.includes(id)),
     sessions,
   )
   await key.chat({ session_id: 'm', messages: user('Again') })
@@ -231,17 +231,17 @@ both('approvals have the newest first though the clock steps', async (t, step) =
     name: 'Looker',
     tools: [tool({ requires_approval: true })],
   })
-  const asked: string[] = []
+  const expected: string[] = []
   for (const [n, session_id] of inNoOrder.entries()) {
     if (n % 3 === 0) lurch()
     script.push({ calls })
     await key().chat({ model, session_id, messages: user('Look') })
-    asked.unshift(session_id)
+    expected.unshift(session_id)
   }
   const { approvals } = (await key().ask('GET', `${lists}/approvals`)).body
   t.strictSame(
-    approvals.map((one: { session_id: string }) => one.session_id),
-    asked,
+    approvals.map((approval: { session_id: string }) => approval.session_id),
+    expected,
   )
 })
 

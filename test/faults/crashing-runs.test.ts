@@ -21,7 +21,7 @@ const isOf = ({ messages }: Received['body'], session: string) =>
 const resultsIn = ({ messages }: Received['body']) =>
   messages.filter(({ role }) => role === 'tool').length
 
-/** The order in which the runs begin, and how often the server dies until it is known which one ends it. */
+/** The order in which the runs begin, and the crashes until the server knows which run causes them. */
 const orders = [
   { order: ['crashes', 'works', 'waits'], deaths: 3 },
   { order: ['works', 'waits', 'crashes'], deaths: 4 },
@@ -47,13 +47,13 @@ for (const { order, deaths } of orders)
     const world = await countingWorld(t, answers)
     const { provider, tools } = world
     const server = await startServer(t, world.env)
-    const { key, asks, organization, history } = await workerOn(server, world)
+    const { key, turnOf, organization, history } = await workerOn(server, world)
     const client = () => server.as(key)
     const isBusy = async (session: string) => (await client().status(session)).body.is_processing
 
     tools.hold('/look')
     for (const [n, session] of order.entries()) {
-      void ask(client(), asks(session))
+      void ask(client(), turnOf(session))
       await provider.received(n + 1)
     }
     await tools.received('/look', 1)
@@ -72,7 +72,7 @@ for (const { order, deaths } of orders)
     while ((await nextLife()) === 'crashed');
     t.equal(crashes, deaths)
 
-    t.equal((await client().chat(asks('new'))).status, 200, 'new requests are served meanwhile')
+    t.equal((await client().chat(turnOf('new'))).status, 200, 'new requests are served meanwhile')
     tools.letGo()
     reply.resolve()
     await eventually(async () => !((await isBusy('works')) || (await isBusy('waits'))) || undefined)
@@ -81,7 +81,7 @@ for (const { order, deaths } of orders)
     t.strictSame(await contents(client(), 'crashes'), ['crashes'], 'its message is kept')
     isArmed = false
     isHarmless = true
-    t.equal((await client().chat(asks('crashes'))).status, 200, 'the next message works')
+    t.equal((await client().chat(turnOf('crashes'))).status, 200, 'the next message works')
     const { events, count } = await history(server)
     const failed = events.filter(({ type }) => type === 'RunFailed')
     t.match(failed, [{ data: { code: 'interrupted' } }])

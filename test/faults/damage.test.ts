@@ -33,9 +33,9 @@ const scene = async (t: Test) => {
       await server.as(key).chat({ messages: user(`Hello ${m}`), session_id: sessions[m % 3] })
     organizations.push({ key, id: organization.organizationId })
   }
-  const said = (await askAll(t, server, organizations)).messages
+  const answers = (await askAll(t, server, organizations)).messages
   await server.stop()
-  return { folder, organizations, said }
+  return { folder, organizations, answers }
 }
 
 /** Asks for everything. Looks at each refusal; an answer of messages is theirs. */
@@ -53,7 +53,7 @@ const askAll = async (t: Test, server: StartedServer, organizations: readonly Or
   for (const { key, id } of organizations) {
     for (const session of sessions) {
       const body = await ask(`/api/external/sessions/${session}/messages`, key)
-      const texts = body?.messages.map((one: object) => JSON.stringify(one))
+      const texts = body?.messages.map((message: object) => JSON.stringify(message))
       if (texts) messages.set(`${id} ${session}`, texts)
     }
     await ask('/api/external/agents', key)
@@ -73,7 +73,7 @@ const isNamed = async (server: StartedServer): Promise<boolean> => {
  * Asks a server for everything, and starts it again as often as damage ends it, in another folder
  * where one is given. Undefined once a start names the damage.
  */
-const askedThrough = async (
+const askThroughRestarts = async (
   t: Test,
   server: StartedServer,
   organizations: readonly Organization[],
@@ -98,11 +98,11 @@ const askedThrough = async (
 }
 
 /** What is answered is what was said, and all of it where no damage is named. */
-const compare = (t: Test, found: Answers, said: Answers, isWhole: boolean) => {
-  for (const [session, texts] of found) {
-    const wrong = texts.filter((one) => !said.get(session)?.includes(one))
+const compare = (t: Test, actual: Answers, expected: Answers, isWhole: boolean) => {
+  for (const [session, texts] of actual) {
+    const wrong = texts.filter((text) => !expected.get(session)?.includes(text))
     t.strictSame(wrong, [], `${session}: nothing wrong`)
-    if (isWhole) t.strictSame(texts, said.get(session), `${session}: nothing is missing`)
+    if (isWhole) t.strictSame(texts, expected.get(session), `${session}: nothing is missing`)
   }
 }
 
@@ -113,7 +113,7 @@ const harmed = (file: string, seed: number): string => {
 }
 
 t.test('views that are damaged, served or stopped, are folded again without help', async (t) => {
-  const { folder, organizations, said } = await scene(t)
+  const { folder, organizations, answers } = await scene(t)
   const server = await startServer(t, { DATA_DIR: folder })
   for (let seed = 1; seed <= rounds(2, 24); seed++) {
     const isServed = seed % 2 === 0
@@ -121,19 +121,21 @@ t.test('views that are damaged, served or stopped, are folded again without help
     if (!isServed) await server.kill9()
     t.comment(`${isServed ? 'served' : 'stopped'}: ${harmed(join(folder, name, 'data.mdb'), seed)}`)
     if (!isServed) await server.restart()
-    await eventually(async () => (await askedThrough(t, server, organizations))?.refused === 0)
+    await eventually(
+      async () => (await askThroughRestarts(t, server, organizations))?.refused === 0,
+    )
     await server.kill9()
     await server.restart()
     const healed = await eventually(async () => {
-      const now = await askedThrough(t, server, organizations)
+      const now = await askThroughRestarts(t, server, organizations)
       return now?.refused === 0 && !(await isNamed(server)) ? now : undefined
     })
-    compare(t, healed.messages, said, true)
+    compare(t, healed.messages, answers, true)
   }
 })
 
 t.test('a log that is damaged, served or stopped, is read rightly or named', async (t) => {
-  const { folder, organizations, said } = await scene(t)
+  const { folder, organizations, answers } = await scene(t)
   const killed = `${folder}-killed`
   cpSync(folder, killed, { recursive: true })
   t.teardown(() => rmSync(killed, { recursive: true, force: true }))
@@ -147,9 +149,9 @@ t.test('a log that is damaged, served or stopped, is read rightly or named', asy
     t.teardown(() => rmSync(DATA_DIR, { recursive: true, force: true }))
     const server = isServed ? await startServer(t, { DATA_DIR }) : stopped
     t.comment(`${isServed ? 'served' : 'stopped'}: ${harmed(join(DATA_DIR, 'log/data.mdb'), seed)}`)
-    const first = await askedThrough(t, server, organizations, { DATA_DIR })
+    const first = await askThroughRestarts(t, server, organizations, { DATA_DIR })
     if (first) {
-      compare(t, first.messages, said, !(await isNamed(server)))
+      compare(t, first.messages, answers, !(await isNamed(server)))
       const [{ key }] = organizations as [Organization]
       await server
         .as(key)
@@ -158,10 +160,10 @@ t.test('a log that is damaged, served or stopped, is read rightly or named', asy
       await server.kill9()
       await server.restart().catch(() => undefined)
     }
-    const last = first && (await askedThrough(t, server, organizations))
+    const last = first && (await askThroughRestarts(t, server, organizations))
     if (last) {
       const isKnown = await isNamed(server)
-      compare(t, last.messages, said, !isKnown)
+      compare(t, last.messages, answers, !isKnown)
       t.ok(last.refused === 0 || isKnown, 'what is refused is named')
       if (isKnown) named++
     } else named++
@@ -171,16 +173,16 @@ t.test('a log that is damaged, served or stopped, is read rightly or named', asy
 })
 
 t.test('kill -9 of a sound server: no damage is named', async (t) => {
-  const { folder, organizations, said } = await scene(t)
+  const { folder, organizations, answers } = await scene(t)
   const server = await startServer(t, { DATA_DIR: folder })
   for (let life = 0; life < rounds(2, 10); life++) {
     const [{ key }] = organizations as [Organization]
-    const asked = server.as(key).chat({ messages: user('More'), session_id: `new-${life}` })
-    await Promise.all([asked.catch(() => undefined), server.kill9()])
+    const reply = server.as(key).chat({ messages: user('More'), session_id: `new-${life}` })
+    await Promise.all([reply.catch(() => undefined), server.kill9()])
     await server.restart()
     const now = await askAll(t, server, organizations)
     t.equal(now.refused, 0)
-    compare(t, now.messages, said, true)
+    compare(t, now.messages, answers, true)
     t.notOk(await isNamed(server))
     t.notMatch(server.output(), /damaged|folded again/)
   }

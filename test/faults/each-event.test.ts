@@ -10,7 +10,7 @@ import { startServer } from '../support/server.ts'
 // A life of the server for each kind of event.
 t.setTimeout(400_000)
 
-/** How many results of tools a request has: none, those of the first calls, or that of the approved one too. */
+/** The number of tool results in a request, which differs for each round. */
 const resultsIn = ({ messages }: Received['body']): number =>
   messages.filter(({ role }) => role === 'tool').length
 /** By round. */
@@ -51,9 +51,9 @@ t.test(
     const world = await countingWorld(t, answers)
     const { provider, tools, env } = world
     const server = await startServer(t, { ...env, EVENTSTORE_URL: store.url })
-    const { key, asks, organization, history } = await workerOn(server, world)
+    const { key, turnOf, organization, history } = await workerOn(server, world)
     const ofSession = (type: string, session: string) =>
-      store.log.all.filter((one) => one.type === type && one.stream.endsWith(session)).length
+      store.log.all.filter((event) => event.type === type && event.stream.endsWith(session)).length
 
     for (const kind of kinds) {
       const session = `killed-at-${kind}`
@@ -62,14 +62,14 @@ t.test(
       const looked = tools.timesOf('/look')
       const ordered = tools.asked.length
       let recorded = 0
-      let asked = 0
+      let requestsBefore = 0
       let dying: Promise<unknown> | undefined
       void store
         .committed(({ type }) => type === kind)
         .then(() => {
           process.kill(server.pid, 'SIGKILL')
           recorded = ofSession('ModelAnswered', session)
-          asked = provider.requests.filter(isOf).length
+          requestsBefore = provider.requests.filter(isOf).length
           dying = server.kill9()
         })
       /** Asks again, of the next life, where the server is gone. */
@@ -83,7 +83,7 @@ t.test(
       }
       const chat = () =>
         surely(() =>
-          server.as(key).chat(asks(session), { headers: { 'idempotency-key': session } }),
+          server.as(key).chat(turnOf(session), { headers: { 'idempotency-key': session } }),
         )
       const paused = await chat()
       t.match(paused, { status: 200 }, kind)
@@ -106,7 +106,7 @@ t.test(
         kind,
       )
 
-      const again = provider.requests.filter(isOf).slice(asked)
+      const again = provider.requests.filter(isOf).slice(requestsBefore)
       const known = results.slice(0, recorded)
       t.notOk(
         again.some(({ body }) => known.includes(resultsIn(body))),
@@ -127,8 +127,8 @@ t.test(
     // What was cut off between a run's end and its charge is charged by the recurring work.
     const settled = await eventually(async () => {
       const { events } = await history(server)
-      const found = events.filter(({ type }) => type === 'CreditsSettled')
-      return found.length >= kinds.length ? found : undefined
+      const settlements = events.filter(({ type }) => type === 'CreditsSettled')
+      return settlements.length >= kinds.length ? settlements : undefined
     })
     t.equal(settled.length, kinds.length)
     t.equal(new Set(settled.map(({ data }) => data.runId)).size, kinds.length)

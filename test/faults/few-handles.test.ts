@@ -101,7 +101,7 @@ t.test(
           key.chat(schema(left)),
           audit(),
           fetch(new URL('/docs/static/index.html', server.url)).catch(() => ({ status: 0 })),
-        ].map((one) => one.catch(() => ({ status: 0 }))),
+        ].map((reply) => reply.catch(() => ({ status: 0 }))),
       )
       const odd = replies.filter(({ status }) => ![0, 200, 503].includes(status))
       t.strictSame(odd, [], `${left} handles left: all are answered, refused, or not connected`)

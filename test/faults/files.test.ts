@@ -42,13 +42,13 @@ t.test(
       const body = { messages: [{ role: 'user', content }], session_id }
       if (moment === 'the model is asked') provider.next(hold)
       const arrived = arrives()
-      const asked = server
+      const reply = server
         .as(key)
         .chat(body)
         .catch(() => undefined)
       await arrived
       await server.kill9()
-      await asked
+      await reply
       await server.restart()
       const client = server.as(key)
       const stored = await client.messages(session_id)
@@ -61,9 +61,9 @@ t.test(
           return body.is_processing === false
         })
       const [message] = (await client.messages(session_id)).body.messages
-      const found = await fetch(message.parts[0].url)
-      t.equal(found.status, 200, `${moment}: the message has its file`)
-      t.ok(Buffer.from(await found.arrayBuffer()).equals(picture), 'and all of it')
+      const file = await fetch(message.parts[0].url)
+      t.equal(file.status, 200, `${moment}: the message has its file`)
+      t.ok(Buffer.from(await file.arrayBuffer()).equals(picture), 'and all of it')
       t.strictSame(await readdir(incoming), [], 'nothing is left half written')
       t.strictSame(await readdir(join(server.path, 'arriving')), [], 'nothing waits any more')
     }

@@ -18,12 +18,12 @@ t.test('kill -9 amid a fork: it is whole after the restart, or was never begun',
   const server = await startServer(t)
   const organization = await server.platform.organization()
   const { key } = await organization.key()
-  const said: string[] = []
+  const expected: string[] = []
   for (let n = 0; n < 8; n++) {
     const content = noise(500_000)
     await server.as(key).chat({ messages: user(content), session_id: 'long' })
     const { body } = await server.as(key).messages('long', `?page=${2 * n + 2}&page_size=1`)
-    said.push(content, body.messages[0].content)
+    expected.push(content, body.messages[0].content)
   }
   const path = `/organizations/${organization.organizationId}/audit/events?limit=500&type=`
   const count = async (type: string): Promise<number> =>
@@ -35,29 +35,30 @@ t.test('kill -9 amid a fork: it is whole after the restart, or was never begun',
     const session_id = `fork-${round}`
     const began = await count('ForkBegun')
     const headers = { 'idempotency-key': session_id }
-    const asked = server
+    const fork = server
       .as(key)
       .ask('POST', '/api/external/sessions/long/fork', { session_id }, { headers })
       .catch(() => undefined)
     if (round > 0) await eventually(async () => (await count('ForkBegun')) > began)
     await server.kill9()
-    const answered = await asked
+    const forkReply = await fork
     await server.restart()
-    const found = await server.as(key).ask('GET', `/api/external/sessions/${session_id}`)
-    if (!answered && found.status === 200) cut++
-    if (answered || round > 0) t.equal(found.status, 200, 'what was begun is finished at the start')
+    const session = await server.as(key).ask('GET', `/api/external/sessions/${session_id}`)
+    if (!forkReply && session.status === 200) cut++
+    if (forkReply || round > 0)
+      t.equal(session.status, 200, 'what was begun is finished at the start')
     const { status } = await server
       .as(key)
       .ask('POST', '/api/external/sessions/long/fork', { session_id }, { headers })
     t.equal(status, 201, 'the same request again: the same fork')
     const { body } = await server.as(key).messages(session_id, '?page_size=1')
-    t.equal(body.total, said.length, 'each message once')
+    t.equal(body.total, expected.length, 'each message once')
     const texts: string[] = []
-    for (let page = 1; page <= said.length; page++) {
-      const one = await server.as(key).messages(session_id, `?page=${page}&page_size=1`)
-      texts.push(one.body.messages[0].content)
+    for (let page = 1; page <= expected.length; page++) {
+      const listing = await server.as(key).messages(session_id, `?page=${page}&page_size=1`)
+      texts.push(listing.body.messages[0].content)
     }
-    t.ok(JSON.stringify(texts) === JSON.stringify(said), 'in order, as they were')
+    t.ok(JSON.stringify(texts) === JSON.stringify(expected), 'in order, as they were')
   }
   t.comment(`${cut} of ${kinds} forks were cut off`)
   t.equal(await count('SessionForked'), kinds)

@@ -109,8 +109,8 @@ const underLoad = async (t: Test) => {
       const before = count.get(name) ?? 0
       const waited = eventually(async () => (count.get(name) ?? 0) >= before + more)
       await Promise.race([waited, Promise.all(running)]).catch((cause) => {
-        const told = JSON.stringify([...writes, ...reads])
-        throw new Error(`not ${more} more of ${name}: ${told}`, { cause })
+        const replies = JSON.stringify([...writes, ...reads])
+        throw new Error(`not ${more} more of ${name}: ${replies}`, { cause })
       })
     },
     async stop(): Promise<void> {

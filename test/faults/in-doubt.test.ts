@@ -30,12 +30,12 @@ t.test(
 
     const owner = () => server.as(key)
     const sessions = ['made', 'not-made', 'again', 'cancelled', 'left']
-    const asked: Promise<unknown>[] = []
+    const turns: Promise<unknown>[] = []
     tools.hold('/pay')
     for (const [n, session_id] of sessions.entries()) {
       provider.next({ text: 'I pay. ', calls: [{ name: 'pay', arguments: { order: session_id } }] })
       const request = { model: shop, session_id, messages: user(session_id) }
-      asked.push(
+      turns.push(
         owner()
           .chat(request)
           .catch(() => undefined),
@@ -52,7 +52,7 @@ t.test(
     await tools.received('/refund', 1)
     const began = provider.requests.length
 
-    const waits = (session: string) =>
+    const untilInDoubt = (session: string) =>
       eventually(async () => {
         const { body } = await owner().status(session)
         return body.state === 'in_doubt' ? body : undefined
@@ -67,8 +67,8 @@ t.test(
       await server.restart()
     }
     await live()
-    await Promise.all(asked)
-    for (const session of [...sessions, 'approved']) await waits(session)
+    await Promise.all(turns)
+    for (const session of [...sessions, 'approved']) await untilInDoubt(session)
     const metrics = await (await fetch(`${server.url}/metrics`)).text()
     t.match(metrics, /reprise_runs_waiting\{state="in_doubt"\} \d/)
     t.match(metrics, /reprise_runs_total\{outcome="in_doubt",model="[^"]+"\} 6/)
@@ -77,7 +77,7 @@ t.test(
     type Call = { run_id: string; tool_id: string }
     const calls = new Map<string, Call>()
     for (const session of [...sessions, 'approved']) {
-      const body = await waits(session)
+      const body = await untilInDoubt(session)
       t.match(body, {
         is_processing: false,
         in_doubt: [
@@ -97,66 +97,73 @@ t.test(
     const held = await server.platform.balanceOf(ownerId)
     t.ok(held.effective < held.balance, 'credits stay reserved')
 
-    const tell = (session: string, body: object, by = key, change: Partial<Call> = {}) => {
+    const reportOutcome = (session: string, body: object, by = key, change: Partial<Call> = {}) => {
       const { run_id, tool_id } = { run_id: '', tool_id: '', ...calls.get(session), ...change }
       const path = `/api/external/sessions/${session}/runs/${run_id}/tools/${tool_id}/outcome`
       return server.as(by).ask('POST', path, body)
     }
-    const made = { outcome: 'done', result: 'Paid: 4711' }
+    const outcome = { outcome: 'done', result: 'Paid: 4711' }
     const unseen = { status: 404, code: 'session_not_found' }
-    t.match(await tell('made', made, strangers.key), unseen, 'another tenant')
-    t.match(await tell('made', made, member.key), unseen, 'another user')
-    t.match(await tell('made', made, narrow.key), { status: 403, code: 'insufficient_scopes' })
-    t.match(await tell('nowhere', made, key, calls.get('made')), unseen)
+    t.match(await reportOutcome('made', outcome, strangers.key), unseen, 'another tenant')
+    t.match(await reportOutcome('made', outcome, member.key), unseen, 'another user')
+    t.match(await reportOutcome('made', outcome, narrow.key), {
+      status: 403,
+      code: 'insufficient_scopes',
+    })
+    t.match(await reportOutcome('nowhere', outcome, key, calls.get('made')), unseen)
     const known = { status: 409, code: 'tool_not_in_doubt' }
-    t.match(await tell('made', made, key, { tool_id: 'other' }), known)
-    t.match(await tell('made', made, key, { run_id: 'other' }), known)
-    const other = { ...made, arguments_digest: '0'.repeat(64) }
-    t.match(await tell('made', other), { status: 409, code: 'arguments_changed' })
+    t.match(await reportOutcome('made', outcome, key, { tool_id: 'other' }), known)
+    t.match(await reportOutcome('made', outcome, key, { run_id: 'other' }), known)
+    const other = { ...outcome, arguments_digest: '0'.repeat(64) }
+    t.match(await reportOutcome('made', other), { status: 409, code: 'arguments_changed' })
     for (const wrong of [
       { outcome: 'maybe' },
       { outcome: 'not_done', result: 'x' },
-      { ...made, result: 'x'.repeat(20_001) },
+      { ...outcome, result: 'x'.repeat(20_001) },
     ])
-      t.match(await tell('made', wrong), { status: 400 })
+      t.match(await reportOutcome('made', wrong), { status: 400 })
 
-    t.match(await tell('made', made), {
+    t.match(await reportOutcome('made', outcome), {
       status: 200,
       body: { session_id: 'made', outcome: 'done', told_by: ownerId },
     })
-    t.match(await tell('made', made), known, 'a second time')
+    t.match(await reportOutcome('made', outcome), known, 'a second time')
     await over('made')
-    t.match(await tell('made', { outcome: 'not_done' }), known)
+    t.match(await reportOutcome('made', { outcome: 'not_done' }), known)
     t.equal(tools.timesOf('/pay'), sessions.length, 'what was done is not called again')
     t.strictSame(await contents(owner(), 'made'), ['made', `I pay. \n\n${text}`])
     t.equal(provider.requests.at(-1)?.body.messages.at(-1)?.content, 'Paid: 4711')
 
-    t.match(await tell('again', { outcome: 'not_done' }), { status: 200 })
+    t.match(await reportOutcome('again', { outcome: 'not_done' }), { status: 200 })
     await tools.received('/pay', sessions.length + 1)
     await live()
-    await waits('again')
+    await untilInDoubt('again')
     t.equal(tools.timesOf('/pay'), sessions.length + 1)
-    t.match(await tell('again', { outcome: 'done' }), { status: 200 }, 'in doubt a second time')
+    t.match(
+      await reportOutcome('again', { outcome: 'done' }),
+      { status: 200 },
+      'in doubt a second time',
+    )
     await over('again')
     t.match(provider.requests.at(-1)?.body.messages.at(-1)?.content, /^This was done\./)
 
     tools.letGo()
-    t.match(await tell('not-made', { outcome: 'not_done' }), { status: 200 })
+    t.match(await reportOutcome('not-made', { outcome: 'not_done' }), { status: 200 })
     await over('not-made')
     t.equal(tools.timesOf('/pay'), sessions.length + 2, 'what was not done is called once more')
     t.match(provider.requests.at(-1)?.body.messages.at(-1)?.content, /"done":"\/pay"/)
-    t.match(await tell('not-made', { outcome: 'not_done' }), known)
+    t.match(await reportOutcome('not-made', { outcome: 'not_done' }), known)
 
-    t.match(await tell('approved', { outcome: 'not_done' }), { status: 200 })
+    t.match(await reportOutcome('approved', { outcome: 'not_done' }), { status: 200 })
     await over('approved')
     t.equal(tools.timesOf('/refund'), 2, 'it is called once more under its approval')
 
     t.match(await owner().cancel('cancelled'), { body: { cancelled: true } })
     await over('cancelled')
-    t.match(await tell('cancelled', made), known)
+    t.match(await reportOutcome('cancelled', outcome), known)
     const next = { model: shop, session_id: 'left', messages: user('Never mind') }
     t.equal((await owner().chat(next)).status, 200)
-    t.match(await tell('left', made), known)
+    t.match(await reportOutcome('left', outcome), known)
     t.equal(tools.timesOf('/pay'), sessions.length + 2)
 
     const { balance, effective } = await server.platform.balanceOf(ownerId)

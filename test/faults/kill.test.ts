@@ -6,8 +6,12 @@ import { rounds } from '../support/rounds.ts'
 import { startServer } from '../support/server.ts'
 
 /** One client of one session: what it was answered, until the connection breaks. */
-const worker = async (key: Client, session_id: string, acknowledged: (said: string) => void) => {
-  const said: string[] = []
+const worker = async (
+  key: Client,
+  session_id: string,
+  acknowledged: (sessionId: string) => void,
+) => {
+  const answers: string[] = []
   const ask = async (n: number) => {
     const question = `${session_id} ${n}`
     const messages = user(question)
@@ -23,8 +27,8 @@ const worker = async (key: Client, session_id: string, acknowledged: (said: stri
   }
   for (let n = 0; ; n++) {
     const pair = await ask(n).catch(() => undefined)
-    if (!pair) return said
-    said.push(...pair)
+    if (!pair) return answers
+    answers.push(...pair)
     acknowledged(session_id)
   }
 }
@@ -55,10 +59,10 @@ t.test('kill -9 under load: no answer that was given is lost, none is half there
     const working = organizations.flatMap(({ keys }, o) =>
       keys.map(async (key, k) => {
         const session = `round-${round}-${o}-${k}`
-        const said = await worker(server.as(key), session, () => {
+        const answers = await worker(server.as(key), session, () => {
           if (++acknowledged === 80) void killAmidRuns()
         })
-        return { key, session, said }
+        return { key, session, answers }
       }),
     )
     const sessions = await Promise.all(working)
@@ -66,27 +70,27 @@ t.test('kill -9 under load: no answer that was given is lost, none is half there
     await server.restart()
     let finished = 0
     let wrong = 0
-    const look = async ({ key, session, said }: (typeof sessions)[number]) => {
+    const look = async ({ key, session, answers }: (typeof sessions)[number]) => {
       const client = server.as(key)
-      const ended = await eventually(async () => {
-        const found = await client.status(session)
-        return found.body.is_processing ? undefined : found
+      const idle = await eventually(async () => {
+        const status = await client.status(session)
+        return status.body.is_processing ? undefined : status
       })
-      const { status, body } = ended
-      if (status === 404 && said.length === 0) return
-      const found = await contents(client, session)
-      const rest = found.slice(said.length)
+      const { status, body } = idle
+      if (status === 404 && answers.length === 0) return
+      const stored = await contents(client, session)
+      const rest = stored.slice(answers.length)
       const next = await client.chat({ messages: user('Next'), session_id: session })
       if (rest.length === 2) finished++
       const right =
         !body.is_processing &&
-        JSON.stringify(found.slice(0, said.length)) === JSON.stringify(said) &&
+        JSON.stringify(stored.slice(0, answers.length)) === JSON.stringify(answers) &&
         (rest.length === 0 || rest.length === 2) &&
         (rest[1] ?? text) === text &&
         next.status === 200
       if (right) return
       wrong++
-      t.comment(JSON.stringify({ session, said, found, status: body, next: next.body }))
+      t.comment(JSON.stringify({ session, answers, found: stored, status: body, next: next.body }))
     }
     await Promise.all(sessions.map(look))
     t.equal(wrong, 0, `round ${round}: every session is whole, quiet and goes on`)

@@ -26,10 +26,10 @@ const started = async (t: Test) => {
   })
   const organization = await server.platform.organization()
   const { key } = await organization.key()
-  let made = 0
+  let agentCount = 0
   const agent = (limits: object, effect = 'read') =>
     organization.agent({
-      name: `Worker ${++made}`,
+      name: `Worker ${++agentCount}`,
       limits,
       tools: [apiCall(tools.url, 'look', 'POST', { effect })],
     })
@@ -62,9 +62,9 @@ t.test('a run ends at each limit of its agent, and says which', async (t) => {
 
   provider.next(looking, looking, looking)
   const steps = { target_agent_id: await agent({ max_steps: 4 }) }
-  const asked = { messages: user('Look'), session_id: 'steps', ...steps }
+  const turn = { messages: user('Look'), session_id: 'steps', ...steps }
   const idempotent = { headers: { 'idempotency-key': 'one' } }
-  const reply = await client.chat(asked, idempotent)
+  const reply = await client.chat(turn, idempotent)
   t.match(reply, error(/used 4 of 4 steps/))
   t.equal(tools.timesOf('/look'), 2, 'the orchestrator, the agent, two calls')
   t.equal(provider.requests.length, 3, 'what they gave is heard, and no more is called')
@@ -76,7 +76,7 @@ t.test('a run ends at each limit of its agent, and says which', async (t) => {
     { limit: 'steps', used: 4, allowed: 4, setBy: 'agent' },
   ])
   t.match(await dataOf('RunFailed'), [{ code: 'run_limit_reached', charge: 450_000 }])
-  t.match(await client.chat(asked, idempotent), error(/used 4 of 4 steps/))
+  t.match(await client.chat(turn, idempotent), error(/used 4 of 4 steps/))
   t.equal(provider.requests.length, 3, 'a request that is repeated has the one answer')
 
   const messages = user('Say')
@@ -86,8 +86,8 @@ t.test('a run ends at each limit of its agent, and says which', async (t) => {
   const frames = await stream.all()
   t.match(frames.at(-2)?.data, { error: { code: 'run_limit_reached', message: /400 tokens/ } })
   t.equal(frames.at(-1)?.data, '[DONE]')
-  const said = textOf(frames.slice(0, -2))
-  t.ok(said.length > 100 && said.length < 5_000, 'the text until then was sent')
+  const text = textOf(frames.slice(0, -2))
+  t.ok(text.length > 100 && text.length < 5_000, 'the text until then was sent')
   t.ok(Number(provider.requests.at(-1)?.body.max_tokens) < 400, 'the model is told what is left')
 
   provider.next({ ...looking, calls: [], usage: { prompt_tokens: 100, completion_tokens: 1_500 } })
@@ -96,11 +96,11 @@ t.test('a run ends at each limit of its agent, and says which', async (t) => {
   t.equal((await client.chat({ messages, session_id: 'credits', ...credits })).status, 200)
   const end = await settled(t, here)
   t.equal(Math.round((start - end) * 1_000), 1_250, 'no more is charged than the agent allows')
-  const gone = deferred<void>()
+  const release = deferred<void>()
   provider.next({
     ...looking,
     usage: { prompt_tokens: 100, completion_tokens: 1_500 },
-    hold: { after: 0, until: gone.promise },
+    hold: { after: 0, until: release.promise },
   })
   const spent = { messages, session_id: 'credits', ...credits }
   const sdk = (attempt: string) => ({
@@ -113,7 +113,7 @@ t.test('a run ends at each limit of its agent, and says which', async (t) => {
   leaving.abort()
   await left
   await client.sessions()
-  gone.resolve()
+  release.resolve()
   t.match(await client.chat(spent, sdk('1')), error(/1\.6 of 1\.25 credits/))
   t.equal(provider.requests.length, count + 1, 'nor does the retry of an SDK spend more')
   t.equal(tools.timesOf('/look'), 2, 'nothing is called once the credits are used up')
@@ -134,20 +134,20 @@ t.test('a run ends at each limit of its agent, and says which', async (t) => {
   await server.kill9()
   await server.restart()
   const later = server.as(key)
-  const followed = await later.chat(asked, idempotent)
+  const followed = await later.chat(turn, idempotent)
   t.match(followed, error(/used 4 of 4 steps/), 'told again by a process that did not run it')
 })
 
 t.test('what was used before a kill counts', async (t) => {
   const { provider, tools, server, organization, key, agent, dataOf } = await started(t)
   const target_agent_id = await agent({ max_steps: 5 })
-  const asked = { messages: user('Look'), session_id: 's', target_agent_id }
+  const turn = { messages: user('Look'), session_id: 's', target_agent_id }
   const idempotent = { headers: { 'idempotency-key': 'one' } }
   tools.hold('/look')
   provider.next(looking, looking, looking, looking)
   const first = server
     .as(key)
-    .chat(asked, idempotent)
+    .chat(turn, idempotent)
     .catch(() => undefined)
   await tools.received('/look', 1)
   await server.platform.ask(
@@ -165,7 +165,7 @@ t.test('what was used before a kill counts', async (t) => {
     const { body } = await client.status('s')
     return body.is_processing ? undefined : true
   })
-  t.match(await client.chat(asked, idempotent), error(/used 5 of 5 steps/))
+  t.match(await client.chat(turn, idempotent), error(/used 5 of 5 steps/))
   t.equal(tools.timesOf('/look'), 4, 'the call of the first life was made again, and two more')
   t.equal(provider.requests.length, 4)
   t.match(await dataOf('RunResumed'), { length: 1 })
@@ -193,11 +193,11 @@ t.test('every way of asking tells the limit, and pauses do not lift it', async (
   const before = provider.requests.length
   t.match(await client.ask('POST', responses, body), error(/1 of 1 steps/))
   const behind = await client.ask('POST', responses, { ...body, background: true })
-  const ended = await eventually(async () => {
+  const response = await eventually(async () => {
     const { body } = await client.ask('GET', `${responses}/${behind.body.id}`)
     return body.status === 'queued' || body.status === 'in_progress' ? undefined : body
   })
-  t.match(ended, { status: 'failed', error: { code, message: /1 of 1 steps/ } })
+  t.match(response, { status: 'failed', error: { code, message: /1 of 1 steps/ } })
   t.equal(provider.requests.length, before, 'the step was that of the orchestrator')
   t.equal(tools.timesOf('/look'), 0)
 
@@ -215,7 +215,7 @@ t.test('every way of asking tells the limit, and pauses do not lift it', async (
   )
   t.equal(tools.timesOf('/look'), 2)
 
-  const asking = await organization.agent({
+  const carefulAgent = await organization.agent({
     name: 'Careful',
     limits: { max_steps: 4, max_seconds: 1_800 },
     tools: [apiCall(tools.url, 'look', 'POST', { requires_approval: true })],
@@ -223,8 +223,8 @@ t.test('every way of asking tells the limit, and pauses do not lift it', async (
   const decider = await organization.key({ type: 'user', user_id: organization.ownerId })
   const careful = server.as(decider.key)
   provider.next(looking, looking, looking)
-  const asked = { messages: user('Look'), session_id: 'careful', target_agent_id: asking }
-  let pending = (await careful.chat(asked)).body.pending_approvals
+  const turn = { messages: user('Look'), session_id: 'careful', target_agent_id: carefulAgent }
+  let pending = (await careful.chat(turn)).body.pending_approvals
   for (let n = 0; n < 2; n++) {
     await server.kill9()
     await server.restart()
@@ -236,8 +236,8 @@ t.test('every way of asking tells the limit, and pauses do not lift it', async (
     pending = await eventually(async () => {
       const { body } = await now.status('careful')
       if (body.is_processing) return undefined
-      const found = await now.ask('GET', '/api/external/approvals?status=pending')
-      return found.body.approvals
+      const listing = await now.ask('GET', '/api/external/approvals?status=pending')
+      return listing.body.approvals
     })
   }
   t.strictSame(pending, [], 'the third call is not even asked for')

@@ -51,8 +51,8 @@ for (const [way, ask] of Object.entries(ways))
   t.test(`${way} of 1e15: it reaches the provider, and what is reserved can be read`, async (t) => {
     const scene = await startChat(t, { text: 'Hello' })
     t.equal(await ask(scene), 200)
-    const asked = scene.provider.requests[0]?.body
-    t.equal(asked?.max_completion_tokens ?? asked?.max_tokens, absurd)
+    const request = scene.provider.requests[0]?.body
+    t.equal(request?.max_completion_tokens ?? request?.max_tokens, absurd)
     t.ok((await isReadable(t, scene)) > 99.9)
   })
 
@@ -110,7 +110,7 @@ t.test(
     }
     const before = await history()
     const agent = await organization.agent({ name: 'One' })
-    const said = { session_id: 'session-1' }
+    const session = { session_id: 'session-1' }
     const headers = { 'idempotency-key': 'once', 'x-request-id': 'request-1' }
     const own = { headers: { 'x-request-id': 'request-2' } }
     const internal = { status: 500, code: 'internal_error' }
@@ -118,11 +118,11 @@ t.test(
 
     // As often as the key may ask at once, and as many as may wait in line.
     for (let n = 0; n < 12; n++)
-      t.match(await ids.while(() => key.chat({ ...hi, ...said }, { headers })), {
+      t.match(await ids.while(() => key.chat({ ...hi, ...session }, { headers })), {
         ...internal,
         body: nested,
       })
-    const whole = await ids.while(() =>
+    const reply = await ids.while(() =>
       key.ask(
         'POST',
         `/api/external/agents/${agent}/completions`,
@@ -130,13 +130,17 @@ t.test(
         { headers: { 'x-request-id': 'r' } },
       ),
     )
-    t.match(whole, { ...internal, body: nested })
+    t.match(reply, { ...internal, body: nested })
     const streamed = await ids.while(() => key.ask('POST', chatPath, { ...hi, stream: true }, own))
     t.match(streamed, { ...internal, body: nested })
     const response = await ids.while(() => key.ask('POST', responsesPath, { input: 'Hi' }, own))
     t.match(response, { ...internal, body: nested })
     t.equal(await history(), before, 'no run was begun')
-    t.match(await key.chat({ ...hi, ...said }, { headers }), { status: 200 }, 'the same key again')
+    t.match(
+      await key.chat({ ...hi, ...session }, { headers }),
+      { status: 200 },
+      'the same key again',
+    )
     t.equal(await history(), before + 1)
     await isReadable(t, scene)
   },

@@ -39,15 +39,15 @@ t.test('runs that wait keep no timer, no handle and no memory of their own', asy
 
   const [worker] = workers
   if (!worker) throw new Error('there is nobody to ask as')
-  const asking = agentClient(first)
-  const last = await asking.pause(worker, 'asking')
-  await asking.close()
+  const client = agentClient(first)
+  const last = await client.pause(worker, 'asking')
+  await client.close()
   await first.stop()
 
   const second = await start()
   const again = await heldBy(second)
-  const kept = Math.round((again.heap - empty.heap) / runs)
-  t.ok(kept < mostAfterRestart, `${kept} bytes of heap for each after a restart`)
+  const bytesPerRun = Math.round((again.heap - empty.heap) / runs)
+  t.ok(bytesPerRun < mostAfterRestart, `${bytesPerRun} bytes of heap for each after a restart`)
   t.ok(total(again) - total(empty) < runs / 50, 'no handle and no timer is opened for them')
   const resuming = agentClient(second)
   await resuming.goOn(last)

@@ -24,8 +24,8 @@ const poisoned = 'test/fixtures/poisoned-by-db789d8.tar.gz'
 const extracted = async (t: Test) => {
   const DATA_DIR = await newFolder(t)
   await run('tar', ['-xSzf', poisoned, '-C', DATA_DIR])
-  const made = JSON.parse(readFileSync(join(DATA_DIR, 'made.json'), 'utf8'))
-  const { key, organizationId, ownerId }: Record<string, string> = made
+  const fixture = JSON.parse(readFileSync(join(DATA_DIR, 'made.json'), 'utf8'))
+  const { key, organizationId, ownerId }: Record<string, string> = fixture
   return { env: { DATA_DIR }, key: `${key}`, organizationId, ownerId }
 }
 
@@ -77,8 +77,8 @@ t.test(
       t.ok(Number.isFinite(document.charge))
     }
     await server.platform.balanceOf(`${ownerId}`)
-    const asked = await own.chat({ messages: user('Hi'), session_id: 'usual' })
-    t.match(asked, { status: 402, body: { error: { code: 'insufficient_credits' } } })
+    const reply = await own.chat({ messages: user('Hi'), session_id: 'usual' })
+    t.match(reply, { status: 402, body: { error: { code: 'insufficient_credits' } } })
     // The first has the owner of the fixture's organization, who has no credits left.
     await server.platform.organization()
     const other = await (await server.platform.organization()).key()
@@ -98,10 +98,10 @@ t.test('rebuilds its read models once, after the upgrade', noTar, async (t) => {
   const differences = async () => {
     await server.stop()
     const local = await localProjections(env)
-    const found = []
-    for (const { name } of projections) found.push(...(await local.verify(name)).differences)
+    const differences = []
+    for (const { name } of projections) differences.push(...(await local.verify(name)).differences)
     await local.close()
-    return found
+    return differences
   }
   await eventually(async () => {
     if ((await differences()).length === 0) return true

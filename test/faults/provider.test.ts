@@ -24,18 +24,18 @@ const tooLong: Refusal = {
 }
 
 type Asker = { key: Client; organization: Organization }
-type Fault = { reply: Reply; refusal: Refusal; asked: number; said?: string }
+type Fault = { reply: Reply; refusal: Refusal; attempts: number; text?: string }
 
 const faults: Record<string, Fault> = {
-  'answers 500': { reply: { status: 500 }, refusal: unavailable, asked: 3 },
-  'answers 429': { reply: { status: 429 }, refusal: unavailable, asked: 3 },
-  'refuses the request': { reply: { status: 400 }, refusal: misconfigured, asked: 1 },
-  'refuses the key': { reply: { status: 401 }, refusal: misconfigured, asked: 1 },
-  'forbids the model': { reply: { status: 403 }, refusal: misconfigured, asked: 1 },
+  'answers 500': { reply: { status: 500 }, refusal: unavailable, attempts: 3 },
+  'answers 429': { reply: { status: 429 }, refusal: unavailable, attempts: 3 },
+  'refuses the request': { reply: { status: 400 }, refusal: misconfigured, attempts: 1 },
+  'refuses the key': { reply: { status: 401 }, refusal: misconfigured, attempts: 1 },
+  'forbids the model': { reply: { status: 403 }, refusal: misconfigured, attempts: 1 },
   'does not know the model': {
     reply: { status: 404, raw: '{"error":{"code":"model_not_found","type":"invalid"}}' },
     refusal: misconfigured,
-    asked: 1,
+    attempts: 1,
   },
   'finds the conversation too long': {
     reply: {
@@ -43,34 +43,34 @@ const faults: Record<string, Fault> = {
       raw: '{"error":{"message":"This model’s maximum context length is 8192 tokens","type":"x"}}',
     },
     refusal: tooLong,
-    asked: 1,
+    attempts: 1,
   },
-  'never answers': { reply: { silent: true }, refusal: timeout, asked: 1 },
+  'never answers': { reply: { silent: true }, refusal: timeout, attempts: 1 },
   'falls silent': {
     reply: { text: 'one two three', stallAfter: 3 },
     refusal: timeout,
-    asked: 1,
-    said: 'one two ',
+    attempts: 1,
+    text: 'one two ',
   },
   'is cut off in the answer': {
     reply: { text: 'one two three', cutAfter: 3 },
     refusal: unavailable,
-    asked: 1,
-    said: 'one two ',
+    attempts: 1,
+    text: 'one two ',
   },
-  'is cut off before the answer': { reply: { cutAfter: 0 }, refusal: unavailable, asked: 3 },
+  'is cut off before the answer': { reply: { cutAfter: 0 }, refusal: unavailable, attempts: 3 },
   'ends without saying so': {
     reply: { raw: 'data: {"choices":[{"index":0,"delta":{"content":"one "}}]}\n\n' },
     refusal: unavailable,
-    asked: 1,
-    said: 'one ',
+    attempts: 1,
+    text: 'one ',
   },
-  'sends garbage': { reply: { raw: 'data: <html>\n\n' }, refusal: fault, asked: 1 },
-  'sends no events at all': { reply: { raw: 'nonsense' }, refusal: unavailable, asked: 3 },
+  'sends garbage': { reply: { raw: 'data: <html>\n\n' }, refusal: fault, attempts: 1 },
+  'sends no events at all': { reply: { raw: 'nonsense' }, refusal: unavailable, attempts: 3 },
 }
 
-const isUsable = async (t: Test, { key, organization }: Asker, said: string[]) => {
-  t.strictSame(await contents(key, session_id), said, 'the user’s message is kept')
+const isUsable = async (t: Test, { key, organization }: Asker, texts: string[]) => {
+  t.strictSame(await contents(key, session_id), texts, 'the user’s message is kept')
   t.strictSame((await key.status(session_id)).body, { session_id, is_processing: false })
   t.strictSame(await organization.balance(), { balance: 100, effective: 100 }, 'it cost nothing')
   const { status } = await key.chat({ messages: user('Still there?'), session_id })
@@ -84,28 +84,28 @@ t.test('what a provider can do wrong', async (t) => {
     return { organization, key: await organization.key() }
   }
 
-  for (const [what, { reply, refusal, asked, said = '' }] of Object.entries(faults)) {
+  for (const [what, { reply, refusal, attempts, text = '' }] of Object.entries(faults)) {
     const { status, code, type } = refusal
     t.test(`a provider that ${what}, a whole answer: ${status} ${code}`, async (t) => {
-      const one = await asker()
+      const scene = await asker()
       const before = provider.requests.length
-      provider.next(...Array(asked).fill(reply))
-      const answer = await one.key.chat({ messages, session_id })
+      provider.next(...Array(attempts).fill(reply))
+      const answer = await scene.key.chat({ messages, session_id })
       t.match(answer, { status, code, body: { error: { code, type } } })
       t.notMatch(JSON.stringify(answer.body), /scripted|at \w+ \(|127\.0\.0\.1/, 'and no more')
-      t.equal(provider.requests.length - before, asked)
-      await isUsable(t, one, ['Hi'])
+      t.equal(provider.requests.length - before, attempts)
+      await isUsable(t, scene, ['Hi'])
     })
 
     t.test(`a provider that ${what}, streamed: an error frame, then [DONE]`, async (t) => {
-      const one = await asker()
-      provider.next(...Array(asked).fill(reply))
-      const items = await (await one.key.stream({ messages, session_id })).all()
+      const scene = await asker()
+      provider.next(...Array(attempts).fill(reply))
+      const items = await (await scene.key.stream({ messages, session_id })).all()
       t.match(items.at(-2)?.data, { error: { code, type, message: String } })
       t.strictSame(Object.keys(items.at(-2)?.data), ['error'])
       t.equal(items.at(-1)?.data, '[DONE]')
       t.equal(items.filter(({ data }) => data === '[DONE]').length, 1)
-      t.equal(textOf(items.filter(({ data }) => data.choices)), said)
+      t.equal(textOf(items.filter(({ data }) => data.choices)), text)
       const events = eventsOf(items)
       t.strictSame(
         events.map(({ event }) => event),
@@ -113,7 +113,7 @@ t.test('what a provider can do wrong', async (t) => {
       )
       t.match(events[1], { ok: false, error_code: code })
       t.notOk('error' in events[1])
-      await isUsable(t, one, ['Hi'])
+      await isUsable(t, scene, ['Hi'])
     })
   }
 })
@@ -159,16 +159,21 @@ t.test('those in line behind a failed turn get their turn', async (t) => {
 
 t.test('an agent whose provider is no longer configured: 500 model_misconfigured', async (t) => {
   const url = 'http://127.0.0.1:1/v1'
-  const gone = JSON.stringify([{ name: 'gone', base_url: url }])
-  const { organization, server, key } = await startChat(t, undefined, {}, { LLM_PROVIDERS: gone })
+  const providers = JSON.stringify([{ name: 'gone', base_url: url }])
+  const { organization, server, key } = await startChat(
+    t,
+    undefined,
+    {},
+    { LLM_PROVIDERS: providers },
+  )
   const agent = await organization.agent({ name: 'Lost', model: 'gone/model' })
   await server.restart({ LLM_PROVIDERS: '[]' })
   const client = server.as(key.key)
   const { status, code } = misconfigured
   const path = `/api/external/agents/${agent}/completions`
-  const asked = await client.ask('POST', path, { message: 'Hi' })
-  t.match(asked, { status, code })
-  t.equal(asked.headers.get('x-should-retry'), 'false')
+  const reply = await client.ask('POST', path, { message: 'Hi' })
+  t.match(reply, { status, code })
+  t.equal(reply.headers.get('x-should-retry'), 'false')
   t.match(await client.chat({ messages, target_agent_id: agent }), { status, code })
   t.match(await client.chat({ messages }), { status: 200 }, 'the others go on')
   const warmup = () => client.ask('POST', '/api/external/v1/warmup', { agent_id: agent })

@@ -24,29 +24,29 @@ const started = async (t: Test) => {
 
 t.test('killed at each boundary of a run: it goes on from what is recorded', async (t) => {
   const world = await started(t)
-  const { provider, tools, server, organization, key, asks, roundsOf, history } = world
+  const { provider, tools, server, organization, key, turnOf, roundsOf, history } = world
   const client = server.as(key)
   tools.hold('/look', '/pay', '/order')
-  const asked: Promise<unknown>[] = []
+  const replies: Promise<unknown>[] = []
   let requests = 0
 
   provider.next(heldReply)
-  asked.push(ask(client, asks('model-asked')))
+  replies.push(ask(client, turnOf('model-asked')))
   await provider.received(++requests)
 
   for (const name of ['look', 'pay', 'order']) {
     provider.next(calling(name))
-    asked.push(ask(client, asks(`${name}-called`), `key-of-${name}`))
+    replies.push(ask(client, turnOf(`${name}-called`), `key-of-${name}`))
     await tools.received(`/${name}`, 1)
     requests++
   }
   tools.letGo()
   provider.next(calling('pay'), heldReply)
-  asked.push(ask(client, asks('pay-answered'), 'key-of-answered'))
+  replies.push(ask(client, turnOf('pay-answered'), 'key-of-answered'))
   await provider.received(requests + 2)
 
   await server.kill9()
-  await Promise.all(asked)
+  await Promise.all(replies)
   await server.restart()
   const after = server.as(key)
 
@@ -74,13 +74,13 @@ t.test('killed at each boundary of a run: it goes on from what is recorded', asy
   t.equal(keys.length, 2)
   t.equal(keys[0], keys[1], 'what takes a key is called again with the same')
 
-  const told = (session: string) =>
+  const sentContents = (session: string) =>
     provider.requests
       .findLast(({ body }) => body.messages.some(({ content }) => content === session))
       ?.body.messages.map(({ content }) => content)
-  t.match(told('pay-called')?.at(-1), /^Error: it is not known whether this was done/)
-  t.match(told('pay-answered')?.at(-1), /done/)
-  t.match(told('pay-called')?.join(), /Rule of pay-called/, 'what the request said is kept')
+  t.match(sentContents('pay-called')?.at(-1), /^Error: it is not known whether this was done/)
+  t.match(sentContents('pay-answered')?.at(-1), /done/)
+  t.match(sentContents('pay-called')?.join(), /Rule of pay-called/, 'what the request said is kept')
 
   const { balance, effective } = await server.platform.balanceOf(organization.ownerId)
   t.equal(balance, effective, 'no credits are held')
@@ -93,7 +93,7 @@ t.test('killed at each boundary of a run: it goes on from what is recorded', asy
   t.match(done?.data, { host, httpStatus: 200, outcome: 'ok', durationMs: Number })
   t.equal(count('CreditsSettled') + count('ReservationReleased'), 5, 'each run is settled once')
 
-  const repeated = await after.chat(asks('pay-called'), {
+  const repeated = await after.chat(turnOf('pay-called'), {
     headers: { 'idempotency-key': 'key-of-pay' },
   })
   t.equal(repeated.body.choices[0].message.content, text, 'a repeated request has the one answer')
@@ -101,7 +101,7 @@ t.test('killed at each boundary of a run: it goes on from what is recorded', asy
 })
 
 t.test('a repeated idempotency key is answered by the run that goes on, and says so', async (t) => {
-  const { provider, tools, server, key, asks, roundsOf } = await started(t)
+  const { provider, tools, server, key, turnOf, roundsOf } = await started(t)
   const keyed = (name: string) => ({ headers: { 'idempotency-key': name } })
   /** As stock SDKs send a request, and send it again. */
   const counted = (retries: number) => ({
@@ -112,56 +112,56 @@ t.test('a repeated idempotency key is answered by the run that goes on, and says
   provider.next(look, look, look, look)
   tools.hold('/look')
   const before = server.as(key)
-  const stream = await before.stream(asks('streamed'), keyed('streamed'))
-  const asked = [
-    ask(before, asks('whole'), 'whole'),
-    ask(before, asks('later'), 'later'),
-    before.chat(asks('counted'), counted(0)).catch(() => undefined),
+  const stream = await before.stream(turnOf('streamed'), keyed('streamed'))
+  const replies = [
+    ask(before, turnOf('whole'), 'whole'),
+    ask(before, turnOf('later'), 'later'),
+    before.chat(turnOf('counted'), counted(0)).catch(() => undefined),
     stream.all().catch(() => undefined),
   ]
   await tools.received('/look', 4)
   await server.kill9()
-  await Promise.all(asked)
+  await Promise.all(replies)
   await server.restart()
   const after = server.as(key)
   await tools.received('/look', 8)
 
-  const joined = await after.stream(asks('streamed'), keyed('streamed'))
+  const joined = await after.stream(turnOf('streamed'), keyed('streamed'))
   t.equal(replayed(joined), 'true', 'a stream')
   const first = await joined.frames.next()
   t.match(first.value, { data: { event: 'run_resumed', attempt: 2 } }, 'while the run goes on')
-  const whole = after.chat(asks('whole'), keyed('whole'))
-  const sentAgain = after.chat(asks('counted'), counted(1))
+  const reply = after.chat(turnOf('whole'), keyed('whole'))
+  const sentAgain = after.chat(turnOf('counted'), counted(1))
   tools.letGo()
-  const said = `Let me look. \n\n${text}`
+  const answer = `Let me look. \n\n${text}`
   const frames = await joined.all()
-  t.equal(textOf(frames.slice(0, -1)), said)
-  t.equal(replayed(await whole), 'true', 'a whole answer')
+  t.equal(textOf(frames.slice(0, -1)), answer)
+  t.equal(replayed(await reply), 'true', 'a whole answer')
   t.equal(replayed(await sentAgain), 'true', 'of a client that counts its repetitions')
   await eventually(async () => !(await after.status('later')).body.is_processing || undefined)
-  t.equal(replayed(await after.chat(asks('later'), keyed('later'))), 'true', 'once it has ended')
-  const [begun] = frames
+  t.equal(replayed(await after.chat(turnOf('later'), keyed('later'))), 'true', 'once it has ended')
+  const [firstFrame] = frames
   const attached = await (await after.attach('streamed')).all()
   t.ok(
-    attached.some(({ data }) => data.id && data.id === begun?.data.id),
+    attached.some(({ data }) => data.id && data.id === firstFrame?.data.id),
     'it is that run',
   )
 
   await server.kill9()
   await server.restart()
-  const again = await server.as(key).stream(asks('streamed'), keyed('streamed'))
+  const again = await server.as(key).stream(turnOf('streamed'), keyed('streamed'))
   t.match([again.status, replayed(again)], [200, 'true'], 'and in the life after')
-  t.equal(textOf((await again.all()).slice(0, -1)), said)
+  t.equal(textOf((await again.all()).slice(0, -1)), answer)
   for (const session of ['streamed', 'whole', 'later', 'counted'])
     t.equal(roundsOf(session).length, 2, `${session}: nothing is done twice`)
 })
 
 t.test('who follows it is told, and has the turn from its start', async (t) => {
   const world = await started(t)
-  const { provider, tools, server, key, asks } = world
+  const { provider, tools, server, key, turnOf } = world
   provider.next({ text: 'Let me look. ', calls: [{ name: 'look', arguments: {} }] })
   tools.hold('/look')
-  const stream = await server.as(key).stream(asks('s'))
+  const stream = await server.as(key).stream(turnOf('s'))
   await tools.received('/look', 1)
   const before = await stream.until(({ data }) => data.event === 'tool_started')
   await server.kill9()
@@ -172,7 +172,7 @@ t.test('who follows it is told, and has the turn from its start', async (t) => {
 
   const place = { headers: { 'last-event-id': before.id } }
   const followed = await after.attach('s', place)
-  const retried = after.chat(asks('s'), {
+  const retried = after.chat(turnOf('s'), {
     headers: { 'x-stainless-retry-count': '1', 'x-stainless-lang': 'js' },
   })
   void retried.catch(() => undefined)
@@ -185,19 +185,19 @@ t.test('who follows it is told, and has the turn from its start', async (t) => {
   tools.letGo()
   await server.restart()
   const last = server.as(key)
-  const whole = await (
+  const frames = await (
     await last.attach('s', { headers: { 'last-event-id': resumed.value.id } })
   ).all()
-  t.match(eventsOf(whole)[0], { event: 'run_resumed', attempt: 3 })
-  t.equal(textOf(whole.slice(0, -1)), `Let me look. \n\n${text}`)
-  t.equal(whole.at(-1)?.data, '[DONE]')
+  t.match(eventsOf(frames)[0], { event: 'run_resumed', attempt: 3 })
+  t.equal(textOf(frames.slice(0, -1)), `Let me look. \n\n${text}`)
+  t.equal(frames.at(-1)?.data, '[DONE]')
 })
 
 t.test('after three attempts it is interrupted', async (t) => {
-  const { provider, server, key, asks, organization, history } = await started(t)
+  const { provider, server, key, turnOf, organization, history } = await started(t)
   provider.next(heldReply, heldReply, heldReply)
   for (let life = 1; life <= 3; life++) {
-    if (life === 1) void ask(server.as(key), asks('s'))
+    if (life === 1) void ask(server.as(key), turnOf('s'))
     await provider.received(life)
     await server.kill9()
     await server.restart()
@@ -208,7 +208,7 @@ t.test('after three attempts it is interrupted', async (t) => {
   const { events } = await history(server)
   const failed = events.filter(({ type }) => type === 'RunFailed')
   t.match(failed, [{ data: { code: 'interrupted', cause: 'it was tried as often as a run is' } }])
-  t.equal((await server.as(key).chat(asks('s'))).status, 200)
+  t.equal((await server.as(key).chat(turnOf('s'))).status, 200)
   const { balance, effective } = await server.platform.balanceOf(organization.ownerId)
   t.equal(balance, effective)
 })
@@ -225,10 +225,10 @@ t.test('killed again and again, a run that records a step each time goes on', as
   }
   const world = await countingWorld(t, answers)
   const server = await startServer(t, world.env)
-  const { key, asks, history, roundsOf } = await workerOn(server, world)
+  const { key, turnOf, history, roundsOf } = await workerOn(server, world)
   const { provider } = world
   const lives = 5
-  void ask(server.as(key), asks('s'))
+  void ask(server.as(key), turnOf('s'))
   for (let life = 1; life < lives; life++) {
     await provider.received(2 * life - 1)
     await server.kill9()

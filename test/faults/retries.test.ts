@@ -16,7 +16,7 @@ const answerOf = ({ body }: { body: { choices?: { message: { content: string } }
 const retried = { headers: { 'x-stainless-retry-count': '1' } }
 
 /** What may break. */
-const broken = (asked: Promise<unknown>) => asked.catch(() => undefined)
+const broken = (reply: Promise<unknown>) => reply.catch(() => undefined)
 
 const started = async (t: Test) => {
   const world = await countingWorld(t)
@@ -25,10 +25,10 @@ const started = async (t: Test) => {
 }
 
 t.test('after kill -9 one retry gets the interrupted run', async (t) => {
-  const { provider, server, key, asks, organization, history } = await started(t)
+  const { provider, server, key, turnOf, organization, history } = await started(t)
   const turn = held()
   provider.next(turn.reply)
-  const first = broken(server.as(key).chat(asks('s')))
+  const first = broken(server.as(key).chat(turnOf('s')))
   await provider.received(1)
   await server.kill9()
   await first
@@ -36,7 +36,7 @@ t.test('after kill -9 one retry gets the interrupted run', async (t) => {
   await server.restart()
 
   const after = server.as(key)
-  t.equal(answerOf(await after.chat(asks('s'))), lastAnswer)
+  t.equal(answerOf(await after.chat(turnOf('s'))), lastAnswer)
   t.strictSame(await contents(after, 's'), ['s', lastAnswer])
   t.equal(provider.requests.length, 2, 'once in each life')
   const { count } = await history(server)
@@ -44,32 +44,32 @@ t.test('after kill -9 one retry gets the interrupted run', async (t) => {
   const { balance, effective } = await server.platform.balanceOf(organization.ownerId)
   t.equal(balance, effective)
 
-  t.equal(answerOf(await after.chat(asks('s'), retried)), lastAnswer)
+  t.equal(answerOf(await after.chat(turnOf('s'), retried)), lastAnswer)
   t.strictSame(await contents(after, 's'), ['s', lastAnswer, 's', lastAnswer], 'it was delivered')
 })
 
 t.test('a retry joins a run that was handed over at SIGTERM', async (t) => {
-  const { provider, server, key, asks, history } = await started(t)
+  const { provider, server, key, turnOf, history } = await started(t)
   const turn = held()
   provider.next(turn.reply)
-  const first = broken(server.as(key).chat(asks('s')))
+  const first = broken(server.as(key).chat(turnOf('s')))
   await provider.received(1)
   await server.stop()
   await first
   turn.go()
   await server.restart()
-  t.equal(answerOf(await server.as(key).chat(asks('s'), retried)), lastAnswer)
+  t.equal(answerOf(await server.as(key).chat(turnOf('s'), retried)), lastAnswer)
   t.equal((await history(server)).count('RunStarted'), 1)
 })
 
 t.test('after kill -9 an answer that may have been delivered cannot be claimed', async (t) => {
-  const { provider, tools, server, key, asks } = await started(t)
+  const { provider, tools, server, key, turnOf } = await started(t)
   const before = server.as(key)
-  const whole = { messages: user('whole') }
-  const delivered = await before.chat(whole)
+  const direct = { messages: user('whole') }
+  const delivered = await before.chat(direct)
 
   provider.next(calling('refund'))
-  const waiting = { ...asks('waits'), session_id: undefined }
+  const waiting = { ...turnOf('waits'), session_id: undefined }
   const paused = await before.chat(waiting)
   const [approval] = paused.body.pending_approvals
   tools.hold('/refund')
@@ -84,7 +84,7 @@ t.test('after kill -9 an answer that may have been delivered cannot be claimed',
   const stream = await before.stream({ messages: user('stream') })
   await stream.until(isToken)
   const background = { input: 'background', background: true }
-  const begun = await before.ask('POST', responses, background)
+  const response = await before.ask('POST', responses, background)
   await eventually(async () => provider.requests.length >= 5 || undefined)
   await server.kill9()
   await broken(stream.all())
@@ -93,7 +93,7 @@ t.test('after kill -9 an answer that may have been delivered cannot be claimed',
   await server.restart()
 
   const after = server.as(key)
-  const own = await after.chat(whole, retried)
+  const own = await after.chat(direct, retried)
   t.equal(own.status, 200)
   t.not(own.body.session_id, delivered.body.session_id, 'a whole answer')
   const again = await after.chat(waiting, retried)
@@ -101,7 +101,7 @@ t.test('after kill -9 an answer that may have been delivered cannot be claimed',
   t.not(again.body.session_id, paused.body.session_id, 'one that waited, and went on')
   const other = await after.ask('POST', responses, background, retried)
   t.equal(other.status, 200)
-  t.not(other.body.conversation.id, begun.body.conversation.id, 'one in the background')
+  t.not(other.body.conversation.id, response.body.conversation.id, 'one in the background')
   const streamed = await after.stream({ messages: user('stream') }, retried)
   await streamed.all()
   const { sessions } = (await after.sessions('?page_size=50')).body
@@ -123,10 +123,10 @@ t.test('on two nodes', needsMongo, async (t) => {
     const turn = held()
     provider.next(turn.reply)
     const leaving = new AbortController()
-    const asked = broken(on.first.chat(body, { signal: leaving.signal }))
+    const reply = broken(on.first.chat(body, { signal: leaving.signal }))
     await provider.received(++requests)
     leaving.abort()
-    await asked
+    await reply
     return turn
   }
 
@@ -163,14 +163,14 @@ t.test('on two nodes', needsMongo, async (t) => {
     const turn = held()
     provider.next(turn.reply)
     const body = { messages: user('killed'), session_id: 'killed' }
-    const asked = broken(on.first.chat(body))
+    const interrupted = broken(on.first.chat(body))
     await provider.received(++requests)
     await first.kill9()
-    await asked
+    await interrupted
     turn.go()
     const reply = await eventually(async () => {
-      const found = await on.second.chat(body, retried)
-      return found.status === 200 ? found : undefined
+      const retry = await on.second.chat(body, retried)
+      return retry.status === 200 ? retry : undefined
     })
     t.equal(answerOf(reply), lastAnswer)
     t.strictSame(await contents(on.second, 'killed'), ['killed', lastAnswer])

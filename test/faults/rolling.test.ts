@@ -30,8 +30,8 @@ const stockClient = async (t: Test, key: string, servers: readonly StartedServer
     own: client(url, key),
     /** The text of a whole answer. */
     async complete(body: object): Promise<string | null | undefined> {
-      const asked = { model: 'svc-orchestrator', messages: [], ...body }
-      const { choices } = await openai.chat.completions.create(asked)
+      const request = { model: 'svc-orchestrator', messages: [], ...body }
+      const { choices } = await openai.chat.completions.create(request)
       return choices[0]?.message.content
     },
   }
@@ -41,14 +41,14 @@ t.test('SIGKILL: the repeats of a stock client join the run that goes on', async
   const world = await countingWorld(t)
   const { provider, tools, env } = world
   const server = await startServer(t, env)
-  const { key, asks, roundsOf, history } = await workerOn(server, world)
+  const { key, turnOf, roundsOf, history } = await workerOn(server, world)
   const { complete } = await stockClient(t, key, [server])
   provider.next(calling('pay'), neverAnswered)
-  const asked = complete(asks('s'))
+  const completion = complete(turnOf('s'))
   await provider.received(2)
   await server.kill9()
   await server.restart()
-  t.equal(await asked, lastAnswer)
+  t.equal(await completion, lastAnswer)
   t.strictSame(roundsOf('s'), [0, 1, 1])
   t.equal(tools.timesOf('/pay'), 1)
   t.strictSame(await contents(server.as(key), 's'), ['s', lastAnswer])
@@ -59,29 +59,29 @@ t.test('SIGKILL: the repeats of a stock client join the run that goes on', async
 })
 
 t.test(
-  'a rolling restart: the other server goes on with what is handed over, for clients of all kinds',
+  'a rolling restart: the other server resumes the runs of all kinds of clients',
   needsMongo,
   async (t) => {
     const world = await countingWorld(t)
     const { provider, tools, env } = world
     const { first, second } = await startNodes(t, env)
-    const { key, asks, organization, roundsOf, history } = await workerOn(first, world)
+    const { key, turnOf, organization, roundsOf, history } = await workerOn(first, world)
     const { complete, own } = await stockClient(t, key, [first, second])
 
     // One waits for a model after a tool, one for a tool that takes a key, one is streamed.
     provider.next(calling('pay'), neverAnswered)
-    const stock = complete(asks('stock'))
+    const stock = complete(turnOf('stock'))
     await provider.received(2)
     tools.hold('/order')
     provider.next(calling('order'))
     const headers = { 'idempotency-key': 'keyed' }
-    const keyed = own.chat(asks('keyed'), { headers })
+    const keyed = own.chat(turnOf('keyed'), { headers })
     await tools.received('/order', 1)
     provider.next(calling('look'), {
       text: 'one two',
       hold: { after: 2, until: new Promise(() => undefined) },
     })
-    const stream = await own.stream(asks('streamed'))
+    const stream = await own.stream(turnOf('streamed'))
     const before = await stream.until(isToken)
 
     const stopped = first.stop()
@@ -90,7 +90,7 @@ t.test(
     t.equal(await stopped, 0)
     t.match(await keyed, { status: 503, code: 'service_unavailable' })
     t.equal(await stock, lastAnswer)
-    const again = await own.chat(asks('keyed'), { headers })
+    const again = await own.chat(turnOf('keyed'), { headers })
     t.match(again, { status: 200, body: { choices: [{ message: { content: lastAnswer } }] } })
     const followed = await own.attach('streamed', { headers: { 'last-event-id': before.id } })
     const items = await followed.all()
@@ -99,9 +99,9 @@ t.test(
     t.equal(items.at(-1)?.data, '[DONE]')
 
     await first.restart()
-    for (const one of [first.as(key), second.as(key)])
+    for (const client of [first.as(key), second.as(key)])
       for (const session of ['stock', 'keyed', 'streamed'])
-        t.strictSame(await contents(one, session), [session, lastAnswer])
+        t.strictSame(await contents(client, session), [session, lastAnswer])
     t.strictSame(roundsOf('stock'), [0, 1, 1])
     t.strictSame(roundsOf('keyed'), [0, 1])
     t.strictSame(roundsOf('streamed'), [0, 1, 1])
@@ -112,7 +112,7 @@ t.test(
     // Killed, the first says nothing.
     const { complete: completeAgain } = await stockClient(t, key, [first, second])
     provider.next(calling('pay'), neverAnswered)
-    const killed = completeAgain(asks('killed'))
+    const killed = completeAgain(turnOf('killed'))
     await eventually(async () => roundsOf('killed').length === 2)
     await first.kill9()
     t.equal(await killed, lastAnswer)

@@ -41,51 +41,51 @@ const seed = async (DATA_DIR: string, MASTER_KEY?: Uint8Array) => {
 const openedBy = async (DATA_DIR: string, master: string) => {
   const { keys, close } = await openStores({ DATA_DIR }, silent)
   const { get } = fixedKeys(keys, wrapOf(Buffer.from(master, 'base64')))
-  let found = 0
+  let openedCount = 0
   let all = 0
   for (let after: string | undefined; ; ) {
     const piece = await keys.list(after, 500)
     after = piece.at(-1)?.name
     if (after === undefined) break
     const opened = await Promise.all(piece.map(({ name }) => get(name).catch(() => undefined)))
-    found += opened.filter(Boolean).length
+    openedCount += opened.filter(Boolean).length
     all += piece.length
   }
   await close()
-  return { found, all }
+  return { openedCount, all }
 }
 
 /** A tenant that chats in one session after another until the connection breaks. */
 const chatting = (key: Client, round: string) => {
-  const said: string[] = []
-  let on = true
+  const sessions: string[] = []
+  let isActive = true
   const ask = async (): Promise<void> => {
-    for (let n = 0; on && n < mostTurns; n++) {
+    for (let n = 0; isActive && n < mostTurns; n++) {
       const session_id = `${round}-${n >> 1}`
       const answer = await key.chat({ messages: user(`${n}`), session_id }).catch(() => undefined)
       if (!answer) return
       if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
-      said.push(session_id)
+      sessions.push(session_id)
     }
   }
   const done = ask()
   return {
     /** Resolves when something was said. */
-    begun: () => eventually(async () => said.length > 1),
+    begun: () => eventually(async () => sessions.length > 1),
     async stop() {
-      on = false
+      isActive = false
       await done
-      return said
+      return sessions
     },
   }
 }
 
-const assertWhole = async (t: Test, key: Client, said: readonly string[]) => {
-  for (const session of [...new Set(said)].slice(-mostLooks)) {
-    const known = said.filter((one) => one === session).length
-    const found = await contents(key, session)
-    t.ok(found.length >= 2 * known, `${session}: ${found.length} of ${2 * known}`)
-    t.ok(found.every((text: unknown) => typeof text === 'string' && text !== ''))
+const assertWhole = async (t: Test, key: Client, sessions: readonly string[]) => {
+  for (const session of [...new Set(sessions)].slice(-mostLooks)) {
+    const known = sessions.filter((id) => id === session).length
+    const texts = await contents(key, session)
+    t.ok(texts.length >= 2 * known, `${session}: ${texts.length} of ${2 * known}`)
+    t.ok(texts.every((text: unknown) => typeof text === 'string' && text !== ''))
   }
 }
 
@@ -104,7 +104,7 @@ t.test('a key that the operator keeps: kill -9 in the middle, a tenant chats on'
   await server.stop()
   await seed(server.path, Buffer.from(old, 'base64'))
 
-  const said: string[] = []
+  const sessions: string[] = []
   for (let round = 0; round < rounds(2, 5); round++) {
     await server.restart({ MASTER_KEY: round % 2 ? next : old })
     const talk = chatting(server.as(key), `round-${round}`)
@@ -112,31 +112,31 @@ t.test('a key that the operator keeps: kill -9 in the middle, a tenant chats on'
     const admin = server.as(superAdminKey)
     t.match(await admin.ask('POST', path, { new_master_key: next }), { status: 202 })
     await server.kill9()
-    said.push(...(await talk.stop()))
+    sessions.push(...(await talk.stop()))
   }
 
   await server.restart({ MASTER_KEY: old })
   const talk = chatting(server.as(key), 'last')
   t.match(await rotate(), { code: 0, err: /Both master keys are accepted/ })
-  said.push(...(await talk.stop()))
-  await assertWhole(t, server.as(key), said)
+  sessions.push(...(await talk.stop()))
+  await assertWhole(t, server.as(key), sessions)
   t.match(await server.as(superAdminKey).ask('GET', path), { body: { state: 'rewrapped' } })
   await server.stop()
-  const { found, all } = await openedBy(server.path, next)
-  t.equal(found, all, 'the new key opens every data key')
+  const { openedCount, all } = await openedBy(server.path, next)
+  t.equal(openedCount, all, 'the new key opens every data key')
   t.ok(all > many)
-  t.strictSame(await openedBy(server.path, old), { found: 0, all })
+  t.strictSame(await openedBy(server.path, old), { openedCount: 0, all })
 
   await server.restart({ MASTER_KEY: next })
   t.match(await rotate(), { code: 0, err: /the old one opens nothing/ })
   t.match(await rotate(), { code: 0, err: /the old one opens nothing/ }, 'done is done')
-  await assertWhole(t, server.as(key), said)
+  await assertWhole(t, server.as(key), sessions)
   const output = server.output()
   for (const secret of [old, next]) t.notOk(output.includes(secret), 'no key is in the log')
   await server.stop()
   await t.rejects(server.restart({ MASTER_KEY: old }), { message: /WrongMasterKey: MASTER_KEY/ })
   await server.restart({ MASTER_KEY: next })
-  await assertWhole(t, server.as(key), said.slice(-2))
+  await assertWhole(t, server.as(key), sessions.slice(-2))
 })
 
 t.test('a key in the data folder: kill -9 in the middle, then run again', async (t) => {
@@ -152,23 +152,23 @@ t.test('a key in the data folder: kill -9 in the middle, then run again', async 
   await talk.begun()
   t.match(await server.as(superAdminKey).ask('POST', path, {}), { status: 202 })
   await server.kill9()
-  const said = await talk.stop()
+  const sessions = await talk.stop()
 
   await server.restart()
   const rotated = await reprise(`keys rotate-master --url ${server.url}`, {
     SUPER_ADMIN_KEY: superAdminKey,
   })
   t.match(rotated, { code: 0, err: /the old one opens nothing/ })
-  await assertWhole(t, server.as(key), said)
+  await assertWhole(t, server.as(key), sessions)
   await server.stop()
   const next = await readFile(keyFile, 'utf8')
   t.not(next, old)
-  const { found, all } = await openedBy(server.path, next)
-  t.equal(found, all)
-  t.strictSame(await openedBy(server.path, old), { found: 0, all })
+  const { openedCount, all } = await openedBy(server.path, next)
+  t.equal(openedCount, all)
+  t.strictSame(await openedBy(server.path, old), { openedCount: 0, all })
   await writeFile(keyFile, old)
   await t.rejects(server.restart(), { message: /WrongMasterKey: MASTER_KEY/ })
   await writeFile(keyFile, next)
   await server.restart()
-  await assertWhole(t, server.as(key), said)
+  await assertWhole(t, server.as(key), sessions)
 })

@@ -26,12 +26,12 @@ const heldProvider = async (t: Test) => {
 }
 
 /** Begins a chat whose client leaves at once. */
-const detached = async (key: Client, session_id: string, begun: Promise<unknown>) => {
-  const gone = new AbortController()
-  const asked = key.chat({ messages: user('Hi'), session_id }, { signal: gone.signal })
-  const left = asked.catch(() => undefined)
-  await begun
-  gone.abort()
+const detached = async (key: Client, session_id: string, arrival: Promise<unknown>) => {
+  const leaving = new AbortController()
+  const reply = key.chat({ messages: user('Hi'), session_id }, { signal: leaving.signal })
+  const left = reply.catch(() => undefined)
+  await arrival
+  leaving.abort()
   await left
 }
 
@@ -150,26 +150,26 @@ t.test('a queued run can be cancelled, also after a restart', async (t) => {
   const { key } = await organization.key()
   const first = server.as(key)
   for (let n = 0; n < 5; n++) await inBackground(first, `running-${n}`)
-  const one = (await inBackground(first, 'one')).body
-  const two = (await inBackground(first, 'two')).body
-  t.strictSame([one.status, two.status], ['queued', 'queued'])
+  const queuedOne = (await inBackground(first, 'one')).body
+  const queuedTwo = (await inBackground(first, 'two')).body
+  t.strictSame([queuedOne.status, queuedTwo.status], ['queued', 'queued'])
   const behind = first.chat({ messages: user('behind'), session_id: 'two' })
   t.equal((await behind).status, 429)
 
-  const cancelled = await first.ask('POST', `${responses}/${one.id}/cancel`, {})
+  const cancelled = await first.ask('POST', `${responses}/${queuedOne.id}/cancel`, {})
   t.equal(cancelled.body.status, 'cancelled')
-  t.equal((await read(first, one.id)).status, 'cancelled')
+  t.equal((await read(first, queuedOne.id)).status, 'cancelled')
   t.match((await first.status('one')).body, { is_processing: false })
 
   await server.kill9()
   await server.restart()
   const second = server.as(key)
-  t.equal((await read(second, one.id)).status, 'cancelled')
-  t.match(await read(second, two.id), { status: 'queued', background: true, metadata })
+  t.equal((await read(second, queuedOne.id)).status, 'cancelled')
+  t.match(await read(second, queuedTwo.id), { status: 'queued', background: true, metadata })
   t.match((await second.cancel('two')).body, { cancelled: true })
-  t.equal((await read(second, two.id)).status, 'cancelled')
-  const asked = held.requests.map(({ body }) => body.messages.at(-1)?.content)
-  t.notOk(asked.includes('one') || asked.includes('two'), 'no provider was asked')
+  t.equal((await read(second, queuedTwo.id)).status, 'cancelled')
+  const prompts = held.requests.map(({ body }) => body.messages.at(-1)?.content)
+  t.notOk(prompts.includes('one') || prompts.includes('two'), 'no provider was asked')
   t.equal(await server.stop(), 0, 'a server with a queue stops')
 })
 
@@ -223,10 +223,10 @@ t.test('a request too large to store is refused instead of queued', async (t) =>
 t.test(
   'runs that wait for an approval do not count, and resume once a place is free',
   async (t) => {
-    const { asked, decide, key, provider } = await approving(t)
+    const { asked: requestRefund, decide, key, provider } = await approving(t)
     const waiting = []
     for (let n = 0; n < 21; n++)
-      waiting.push((await asked(`paused-${n}`)).body.pending_approvals[0])
+      waiting.push((await requestRefund(`paused-${n}`)).body.pending_approvals[0])
     provider.next(...Array.from({ length: 20 }, () => ({ silent: true })))
     for (let n = 1; n <= 20; n++) await detached(key, `gone-${n}`, provider.received(21 + n))
     t.equal((await decide(waiting[0], 'approve')).status, 200)

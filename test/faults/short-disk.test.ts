@@ -22,7 +22,7 @@ t.test(
 
     await server.restart(short)
     const client = server.as(key)
-    const asked = provider.requests.length
+    const requestsBefore = provider.requests.length
     const refused = { status: 503, code: 'service_unavailable' }
     const form = new FormData()
     form.set('datastore_id', datastore)
@@ -43,7 +43,11 @@ t.test(
       body: form,
     })
     t.match([uploaded.status, uploaded.headers.get('x-error-code')], [503, 'service_unavailable'])
-    t.equal(provider.requests.length, asked, 'no model is asked for what cannot be recorded')
+    t.equal(
+      provider.requests.length,
+      requestsBefore,
+      'no model is asked for what cannot be recorded',
+    )
     t.equal((await client.messages(session_id)).status, 200)
     t.equal((await client.sessions()).status, 200)
     t.match(await library(client).ask('GET', '/datastores'), { status: 200 })
@@ -54,8 +58,8 @@ t.test(
     const again = server.as(key)
     await eventually(async () => (await again.ask('GET', '/api/health/ready')).status === 200)
     t.equal((await again.chat({ messages: user('Three'), session_id })).status, 200)
-    const said = await contents(again, session_id)
-    t.ok(said.includes('One') && said.includes('Three'))
-    t.notOk(said.includes('Two'), 'nothing is stored of what was refused')
+    const texts = await contents(again, session_id)
+    t.ok(texts.includes('One') && texts.includes('Three'))
+    t.notOk(texts.includes('Two'), 'nothing is stored of what was refused')
   },
 )

@@ -22,7 +22,7 @@ t.test('SIGTERM lets the running turns end, and their answers reach their client
   provider.next(first.reply, second.reply)
   const stream = await server.as(key).stream({ messages: user('Hi'), session_id: 'streamed' })
   await stream.until(isToken)
-  const whole = server.as(key).chat({ messages: user('Hi'), session_id: 'whole' })
+  const reply = server.as(key).chat({ messages: user('Hi'), session_id: 'whole' })
   await provider.received(2)
   const stopped = server.stop()
   await t.rejects(async () => {
@@ -31,7 +31,7 @@ t.test('SIGTERM lets the running turns end, and their answers reach their client
   first.go()
   second.go()
   t.equal((await stream.all()).at(-1)?.data, '[DONE]')
-  t.equal((await whole).body.choices[0].message.content, second.text)
+  t.equal((await reply).body.choices[0].message.content, second.text)
   t.equal(await stopped, 0)
   await server.restart()
   t.strictSame(await contents(server.as(key), 'streamed'), ['Hi', first.text])

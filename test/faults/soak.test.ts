@@ -13,10 +13,10 @@ const lastsMs = rounds(1_000, 30_000)
 const names = Object.keys(attacks).filter((_, n) => n % rounds(3, 1) === 0)
 /** All attacks share what there is of processors: here they have two, and so have their clients. */
 const ofAll = { p99Ms: 20_000, grownMb: rounds(500, 800) }
-/** Memory that the process keeps for what comes next: indexes, threads, a heap that is not yet collected. */
+/** Memory that the process retains: indexes, threads, a heap that is not yet collected. */
 const mostKeptMb = 500
-/** Connections of this process that are open for its next request: a minute, as the server allows. */
-const keptAlive = 40
+/** Idle connections of this process: the server keeps them alive for a minute. */
+const keepAliveConnections = 40
 
 // Half a minute of attacks, and several for what they began.
 t.setTimeout(600_000)
@@ -34,7 +34,7 @@ t.test(
     const end = Date.now() + lastsMs
     let tried = 0
     let dropped = 0
-    /** Together the attacks fill the budget of buffers: then the newest of their readers are dropped. */
+    /** Together the attacks exceed the budget of buffers, which drops their newest readers. */
     const isDropped = (error: unknown) =>
       error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
     const tryOn = async (name: string) => {
@@ -65,12 +65,12 @@ t.test(
       `${tried} attacks, ${dropped} dropped, ${turns} turns, the longest took ${longestMs} ms`,
     )
     t.ok(turns > 0, 'every turn was answered, and rightly')
-    for (const { key, session_id, said } of sessions) {
-      if (said.length === 0) continue
+    for (const { key, session_id, answers } of sessions) {
+      if (answers.length === 0) continue
       const path = `/api/external/sessions/${session_id}/messages?page_size=200`
       const { body } = await server.as(key).ask('GET', path)
-      const found = body.messages.map(({ content }: { content: string }) => content)
-      t.strictSame(found, said.slice(0, 200), `${session_id} is as it was answered`)
+      const texts = body.messages.map(({ content }: { content: string }) => content)
+      t.strictSame(texts, answers.slice(0, 200), `${session_id} is as it was answered`)
     }
 
     await eventually(async () => (await raw(url)('/api/health/ready')).status === 200)
@@ -81,7 +81,7 @@ t.test(
       )
     })
     t.pass('no projection lags')
-    await eventually(async () => openFiles(pid).length <= files + keptAlive)
+    await eventually(async () => openFiles(pid).length <= files + keepAliveConnections)
     t.comment(
       `${openFiles(pid).length} files, of ${files} before; memory +${memoryOf(pid) - idle} MB`,
     )

@@ -23,23 +23,23 @@ t.test(
     const world = await countingWorld(t)
     const { provider, tools, env } = world
     const { first, second } = await startNodes(t, env)
-    const { key, asks, organization, roundsOf, history } = await workerOn(first, world)
+    const { key, turnOf, organization, roundsOf, history } = await workerOn(first, world)
     const on = { first: first.as(key), second: second.as(key) }
 
     // It waits for a model in one session, and for a tool in each of the others.
     const [early, late] = [held(), held()]
     provider.next(calling('pay'), early.reply)
-    const streamed = await on.first.stream(asks('model'))
+    const streamed = await on.first.stream(turnOf('model'))
     await provider.received(2)
     tools.hold('/order', '/pay', '/charge')
     provider.next(calling('order'))
-    const ordered = on.first.chat(asks('order'), keyed('order'))
+    const ordered = on.first.chat(turnOf('order'), keyed('order'))
     await tools.received('/order', 1)
     provider.next(calling('pay'))
-    const paid = on.first.chat(asks('pay'), sdk(0))
+    const paid = on.first.chat(turnOf('pay'), sdk(0))
     await tools.received('/pay', 2)
     provider.next(calling('charge'))
-    const charged = on.first.chat(asks('charge'))
+    const charged = on.first.chat(turnOf('charge'))
     await tools.received('/charge', 1)
 
     process.kill(first.pid, 'SIGSTOP')
@@ -62,8 +62,8 @@ t.test(
     })
     await followed.until(({ data }) => data.choices?.[0]?.delta.content === 'one ')
     const [order, pay] = [
-      await atSecond((on) => on.chat(asks('order'), keyed('order'))),
-      await atSecond((on) => on.chat(asks('pay'), sdk(1))),
+      await atSecond((on) => on.chat(turnOf('order'), keyed('order'))),
+      await atSecond((on) => on.chat(turnOf('pay'), sdk(1))),
     ]
     t.equal(answerOf(order), lastAnswer)
     t.equal(answerOf(pay), lastAnswer)
@@ -75,8 +75,8 @@ t.test(
     const items = await streamed.all()
     t.match(items.at(-2)?.data, { error: { code: 'service_unavailable' } })
     t.equal(items.at(-1)?.data, '[DONE]')
-    for (const one of [ordered, paid, charged])
-      t.match(await one, { status: 503, code: 'service_unavailable' })
+    for (const reply of [ordered, paid, charged])
+      t.match(await reply, { status: 503, code: 'service_unavailable' })
     late.go()
     const rest = await followed.all()
     t.equal(rest.at(-1)?.data, '[DONE]')
@@ -90,18 +90,18 @@ t.test(
       return !body.is_processing && !body.state
     })
 
-    for (const one of [on.first, on.second]) {
-      t.equal(answerOf(await one.chat(asks('order'), keyed('order'))), lastAnswer)
-      t.strictSame(await contents(one, 'model'), ['model', late.text])
+    for (const client of [on.first, on.second]) {
+      t.equal(answerOf(await client.chat(turnOf('order'), keyed('order'))), lastAnswer)
+      t.strictSame(await contents(client, 'model'), ['model', late.text])
       for (const session of ['order', 'pay', 'charge'])
-        t.strictSame(await contents(one, session), [session, lastAnswer])
+        t.strictSame(await contents(client, session), [session, lastAnswer])
     }
     t.strictSame(roundsOf('model'), [0, 1, 1], 'only what was under way is asked for again')
     for (const session of ['order', 'pay', 'charge'])
       t.strictSame(roundsOf(session), [0, 1], session)
     t.equal(tools.timesOf('/pay'), 2, 'once in each of two runs')
     t.equal(tools.timesOf('/charge'), 1)
-    const keys = tools.asked.filter((one) => one.path === '/order')
+    const keys = tools.asked.filter((call) => call.path === '/order')
     t.equal(keys.length, 2)
     t.equal(new Set(keys.map(({ headers }) => headers['idempotency-key'])).size, 1)
 
@@ -117,9 +117,11 @@ t.test(
     t.equal(balance, effective, 'no credits are held')
 
     let n = 0
-    for (const one of [on.second, on.first, on.second])
-      t.match(await one.chat({ ...asks('model'), messages: user(`next ${++n}`) }), { status: 200 })
-    const said = [
+    for (const client of [on.second, on.first, on.second])
+      t.match(await client.chat({ ...turnOf('model'), messages: user(`next ${++n}`) }), {
+        status: 200,
+      })
+    const texts = [
       'model',
       late.text,
       'next 1',
@@ -129,6 +131,6 @@ t.test(
       'next 3',
       lastAnswer,
     ]
-    for (const one of [on.first, on.second]) t.strictSame(await contents(one, 'model'), said)
+    for (const client of [on.first, on.second]) t.strictSame(await contents(client, 'model'), texts)
   },
 )

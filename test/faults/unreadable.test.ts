@@ -39,25 +39,26 @@ const rebuilt = async ({ server }: Scene, name: string): Promise<string | undefi
   await server.platform.ask('POST', `/projections/${name}/rebuild`)
   const look = async () =>
     (await server.platform.ask('GET', '/projections')).projections.find(
-      (one: { name: string }) => one.name === name,
+      (projection: { name: string }) => projection.name === name,
     )
   await eventually(async () => (await look()).state !== 'rebuilding')
   return (await look()).error
 }
 
 /** The neighbour goes on as if nothing had happened. */
-const neighbourGoesOn = async (t: Test, one: Scene) => {
-  const { server, key, neighbour, env } = one
+const neighbourGoesOn = async (t: Test, world: Scene) => {
+  const { server, key, neighbour, env } = world
   const own = server.as(key)
-  const said = await own.chat({ messages: user('And now?'), session_id: 'after' })
-  t.equal(said.status, 200, 'it chats')
+  const reply = await own.chat({ messages: user('And now?'), session_id: 'after' })
+  t.equal(reply.status, 200, 'it chats')
   t.equal((await contents(own, 'before')).length, 2, 'and lists what it said before')
   t.equal((await own.ask('GET', '/api/external/sessions')).body.sessions.length, 2)
   const { organizationId } = neighbour
   const at = `/organizations/${organizationId}`
   for (const path of ['/members', '/api-keys', '/agents', '/audit/events?limit=500'])
     await server.platform.ask('GET', `${at}${path}`)
-  for (const { name } of projections) t.equal(await rebuilt(one, name), undefined, `${name} again`)
+  for (const { name } of projections)
+    t.equal(await rebuilt(world, name), undefined, `${name} again`)
   const path = join(env.DATA_DIR, 'export')
   const history = remoteHistory({
     url: server.url,
@@ -73,8 +74,8 @@ for (const kind of ['embedded', 'EventStoreDB'] as const)
   t.test(`one unreadable event of each type stops nobody else: ${kind}`, async (t) => {
     const double = kind === 'embedded' ? undefined : await eventStoreDbDouble()
     if (double) t.teardown(double.stop)
-    const one = await scene(t, double ? { EVENTSTORE_URL: double.url } : {})
-    const { env, server, damaged, readiness, isDamaged } = one
+    const world = await scene(t, double ? { EVENTSTORE_URL: double.url } : {})
+    const { env, server, damaged, readiness, isDamaged } = world
     await server.stop()
     const planted = await withLog(env, (store) => plantEach(store, isDamaged))
     t.ok(planted > 60, `${planted} events are planted`)
@@ -89,7 +90,7 @@ for (const kind of ['embedded', 'EventStoreDB'] as const)
       },
     })
     t.match(ready.checks.unreadable_events.detail, `and ${planted - 20} more`)
-    await neighbourGoesOn(t, one)
+    await neighbourGoesOn(t, world)
 
     const { all } = damaged.keys
     t.match(await server.as(all.key).ask('GET', '/api/external/agents'), { status: 401 })
@@ -102,7 +103,7 @@ for (const kind of ['embedded', 'EventStoreDB'] as const)
     await server.tick()
     await server.restart()
     t.match(await readiness(), { status: 'degraded' }, 'also after another start')
-    await neighbourGoesOn(t, one)
+    await neighbourGoesOn(t, world)
     await server.stop()
 
     const local = await localProjections(env)
@@ -129,8 +130,8 @@ t.test(
     )
     await server.stop()
     const hint = key.slice(-4)
-    const { key_id } = keys.api_keys.find((one: { key_hint: string }) =>
-      one.key_hint.endsWith(hint),
+    const { key_id } = keys.api_keys.find((apiKey: { key_hint: string }) =>
+      apiKey.key_hint.endsWith(hint),
     )
     const position = await withLog(env, async (store) => {
       const like = (await allEvents(store)).find(({ stream }) => stream.endsWith(key_id))
@@ -167,8 +168,8 @@ t.test(
 
 t.test('a session with an unreadable event refuses messages and can be erased', async (t) => {
   const { env, server, key, neighbour } = await scene(t)
-  const said = await server.as(key).chat({ messages: user('Bye'), session_id: 'before' })
-  const response = `resp_${said.body.id.replace('chatcmpl-', '')}`
+  const reply = await server.as(key).chat({ messages: user('Bye'), session_id: 'before' })
+  const response = `resp_${reply.body.id.replace('chatcmpl-', '')}`
   await server.stop()
   await withLog(env, async (store) => {
     const like = (await allEvents(store)).find(({ stream }) => stream.endsWith('_before'))

@@ -154,7 +154,7 @@ for (const [category, aggregate] of Object.entries(aggregates))
     const table = tables[category] as EventTable
     const any = aggregate as unknown as Aggregate<unknown, EventTable>
     const event = nearly(eventIn(table), namesIn(['user-1', 'user-2'])).filter(
-      (one) => !hasLongId(one),
+      (candidate) => !hasLongId(candidate),
     )
     const decisions = fc.array(fc.array(event, { maxLength: 3 }), { minLength: 1, maxLength: 4 })
     let stored = 0
@@ -166,9 +166,9 @@ for (const [category, aggregate] of Object.entries(aggregates))
         const results = await Promise.allSettled(
           all.map((events) => scene.transact(stream, () => events as never, call)),
         )
-        for (const one of results)
-          if (one.status === 'rejected') refused++
-          else stored += (one.value.events as readonly unknown[]).length
+        for (const result of results)
+          if (result.status === 'rejected') refused++
+          else stored += (result.value.events as readonly unknown[]).length
         return isSound(scene, before)
       }),
       { numRuns: rounds(20, 100) },
@@ -183,10 +183,10 @@ type Ids = Record<(typeof placeholders)[number], string>
 const withIds = (given: unknown, ids: Ids, depth = 0): unknown => {
   if (typeof given === 'string') return Object.hasOwn(ids, given) ? ids[given as keyof Ids] : given
   if (typeof given !== 'object' || given === null || depth > 20) return given
-  if (Array.isArray(given)) return given.map((one) => withIds(one, ids, depth + 1))
+  if (Array.isArray(given)) return given.map((item) => withIds(item, ids, depth + 1))
   if (Object.getPrototypeOf(given) !== Object.prototype) return given
   return Object.fromEntries(
-    Object.entries(given).map(([name, one]) => [name, withIds(one, ids, depth + 1)]),
+    Object.entries(given).map(([name, value]) => [name, withIds(value, ids, depth + 1)]),
   )
 }
 
@@ -202,14 +202,17 @@ const names = {
 const organizationIn = async ({ commands }: Commanded, n: number) => {
   const owner = { email: `olga-${n}@example.com`, name: 'Olga' }
   const email = `paul-${n}@example.com`
-  const made = await commands.createOrganization({ name: 'One', owner, credits: 1e9 }, platformCall)
-  const { organizationId, ownerUserId, orchestratorAgentId } = made
+  const organization = await commands.createOrganization(
+    { name: 'One', owner, credits: 1e9 },
+    platformCall,
+  )
+  const { organizationId, ownerUserId, orchestratorAgentId } = organization
   const own = { ...call, organizationId, userId: ownerUserId }
   const { userId } = await commands.provisionUser({ email }, own)
   const mcpServers = [{ name: 'a', url: 'https://a', headers: { a: '{{credential:TOKEN}}' } }]
   await commands.createAgent({ agentId: 'agent-2', name: 'Two', mcpServers }, own)
-  const asked = { userId, agentId: 'agent-2', returnUrl: 'https://a' }
-  const { linkId } = await commands.createConnectLink(asked, own)
+  const link = { userId, agentId: 'agent-2', returnUrl: 'https://a' }
+  const { linkId } = await commands.createConnectLink(link, own)
   const ids: Ids = {
     $owner: ownerUserId,
     $person: userId,
@@ -276,13 +279,13 @@ t.test('whatever any command decides can be stored, read, folded and exported', 
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.oneof(...steps), { minLength: 10, maxLength: 30 }),
-      async (asked) => {
+      async (sequence) => {
         const before = await scene.store.head()
         const { own, ids } = await organizationIn(scene, organizations++)
-        for (const { name, given, run } of asked) {
-          const told = async () => run(scene.commands, withIds(given, ids), own)
-          const [one] = await Promise.allSettled([told()])
-          if (one.status === 'fulfilled') decided.add(name)
+        for (const { name, given, run } of sequence) {
+          const execute = async () => run(scene.commands, withIds(given, ids), own)
+          const [result] = await Promise.allSettled([execute()])
+          if (result.status === 'fulfilled') decided.add(name)
         }
         return isSound(scene, before)
       },

@@ -11,7 +11,7 @@ const turnsOfKey = 250
  */
 export const chatting = async ({ platform, as }: Pick<StartedServer, 'platform' | 'as'>) => {
   const organization = await platform.organization({ credits: 1_000_000 })
-  const sessions: { key: string; session_id: string; said: string[] }[] = []
+  const sessions: { key: string; session_id: string; answers: string[] }[] = []
   let over = false
   let turns = 0
   let longestMs = 0
@@ -23,7 +23,7 @@ export const chatting = async ({ platform, as }: Pick<StartedServer, 'platform' 
 
   const begun = async (name: string) => {
     const { key } = await organization.key()
-    const session = { key, session_id: `${name}-${sessions.length}`, said: [] as string[] }
+    const session = { key, session_id: `${name}-${sessions.length}`, answers: [] as string[] }
     sessions.push(session)
     return session
   }
@@ -48,7 +48,7 @@ export const chatting = async ({ platform, as }: Pick<StartedServer, 'platform' 
         const began = performance.now()
         const answer = await ask(session.key, session.session_id, question, streamed)
         longestMs = Math.max(longestMs, performance.now() - began)
-        session.said.push(question, answer)
+        session.answers.push(question, answer)
         turns++
       }
   }

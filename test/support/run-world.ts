@@ -70,7 +70,7 @@ export const workerOn = async (server: StartedServer, { tools, provider }: Count
     organization,
     key,
     /** The request of a session, whose message is the session's name. */
-    asks: (session_id: string) => ({
+    turnOf: (session_id: string) => ({
       messages: [{ role: 'system', content: `Rule of ${session_id}` }, ...user(session_id)],
       session_id,
       target_agent_id,
@@ -84,7 +84,7 @@ export const workerOn = async (server: StartedServer, { tools, provider }: Count
     async history(on: StartedServer) {
       const path = `/organizations/${organization.organizationId}/audit/events?limit=500`
       const { events }: { events: Recorded[] } = await on.platform.ask('GET', path)
-      const count = (type: string) => events.filter((one) => one.type === type).length
+      const count = (type: string) => events.filter((event) => event.type === type).length
       return { events, count }
     },
   }

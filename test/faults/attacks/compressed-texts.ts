@@ -6,7 +6,7 @@ import { type Attack, expect } from '../../support/under-attack.ts'
 const mebibyte = 1_048_576
 const count = rounds(12, 40)
 
-/** Messages of a megabyte that compress to nothing, read in pages, lines and feeds, several at once. */
+/** Highly compressible messages of a megabyte, read in pages, lines and feeds, several at once. */
 export const compressedTexts: Attack = async (server) => {
   const organization = await server.platform.organization({ credits: 1_000_000 })
   const key = await organization.key()

@@ -16,9 +16,9 @@ export const largeAgents: Attack = async (server) => {
   const tool = { type: 'api_call', name: 'look', method: 'GET', url: 'http://127.0.0.1:1/' }
   let below: string[] = []
   for (let level = 0; level < levels; level++) {
-    const made: string[] = []
+    const agents: string[] = []
     for (let n = 0; n < width; n++)
-      made.push(
+      agents.push(
         await organization.agent({
           name: `Agent ${level}.${n}`,
           instruction,
@@ -26,7 +26,7 @@ export const largeAgents: Attack = async (server) => {
           sub_agents: below,
         }),
       )
-    below = made
+    below = agents
   }
   const orchestrator = await organization.orchestrator()
   await server.platform.ask('PATCH', `${at}/${orchestrator}`, { sub_agents: below })

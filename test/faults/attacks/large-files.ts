@@ -6,7 +6,7 @@ const organizations = 4
 /** More of one organization would be over its limit of requests at once. */
 const requests = rounds(3, 16)
 
-/** Messages with bodies of 10 MB each, nearly all of it a picture, from several organizations at once. */
+/** Messages of 10 MB each, nearly all of it a picture, from several organizations at once. */
 export const largeFiles: Attack = async (server) => {
   const keys = await Promise.all(
     Array.from({ length: organizations }, async () => {

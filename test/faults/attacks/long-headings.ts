@@ -15,7 +15,7 @@ export const longHeadings: Attack = async (server) => {
     const id = await datastore(uuid())
     expect(await upload(id, encoded('bomb.md', `${heads.join('\n\n')}\n\n${body}`)), 200)
     const [{ status }] = await settled(id)
-    const found = (await search(id, 'zebra')).length
-    if (found !== (status === 'completed' ? 10 : 0)) throw new Error(`${status}, found ${found}`)
+    const hits = (await search(id, 'zebra')).length
+    if (hits !== (status === 'completed' ? 10 : 0)) throw new Error(`${status}, found ${hits}`)
   }
 }

@@ -20,7 +20,7 @@ export const schemas: Attack = async (server) => {
   const weather = await organization.agent({ name: 'Weather', tools: [tool('weather', pattern)] })
   return async () => {
     const key = await organization.key({ scopes: ['agents:invoke'] })
-    const made = server.platform
+    const creation = server.platform
       .ask('POST', agents, { name: 'Bomb', tools: [tool('bomb', bomb)] })
       .catch((error: unknown) => error)
     const message = `weather a=${'a'.repeat(60)}b`
@@ -28,6 +28,6 @@ export const schemas: Attack = async (server) => {
     const { body } = expect(await key.ask('POST', completions, { message }), 200)
     if (!/could not be checked in time/.test(body.response))
       throw new Error(`the pattern was checked: ${body.response}`)
-    await made
+    await creation
   }
 }

@@ -22,8 +22,9 @@ export const searches: Attack = async (server) => {
       const replies = await Promise.all(
         Array.from({ length: 8 }, () => ask('POST', `/datastores/${id}/search`, { query })),
       )
-      const found = replies.filter((reply) => expect(reply, 200, 429).status === 200)
-      if (found.length < 5) throw new Error(`${found.length} of 5 searches at once were answered`)
+      const successes = replies.filter((reply) => expect(reply, 200, 429).status === 200)
+      if (successes.length < 5)
+        throw new Error(`${successes.length} of 5 searches at once were answered`)
     }
   }
 }

@@ -5,8 +5,8 @@ import { type Attack, expect } from '../../support/under-attack.ts'
 const deep = '>'.repeat(150_000)
 const documents = 10
 /**
- * Documents that are slow to read, while another organization uploads ten bytes, which are read all
- * the same. That organizations take turns is tested where it is decided (test/workers/work-queue.test.ts).
+ * Documents that are slow to read, while another organization uploads ten bytes, which are read
+ * nevertheless. test/workers/work-queue.test.ts tests the turns of organizations.
  */
 export const slowDocuments: Attack = async ({ platform }) => {
   const slowly = await platform.organization({ credits: 1_000_000 })
@@ -14,12 +14,12 @@ export const slowDocuments: Attack = async ({ platform }) => {
   return async () => {
     const slow = library(await slowly.key({ scopes: allRag }))
     const quick = library(await quickly.key({ scopes: allRag }))
-    const [many, one] = [await slow.datastore(uuid()), await quick.datastore(uuid())]
+    const [slowStore, quickStore] = [await slow.datastore(uuid()), await quick.datastore(uuid())]
     for (let n = 0; n < documents; n++)
-      expect(await slow.upload(many, encoded(`${n}.md`, `${deep}${n}`)), 200)
-    expect(await quick.upload(one, encoded('short.txt', 'Ten bytes.')), 200)
-    const [file] = await quick.settled(one)
+      expect(await slow.upload(slowStore, encoded(`${n}.md`, `${deep}${n}`)), 200)
+    expect(await quick.upload(quickStore, encoded('short.txt', 'Ten bytes.')), 200)
+    const [file] = await quick.settled(quickStore)
     if (file.status !== 'completed') throw new Error(`the short document has ${file.status}`)
-    expect(await slow.ask('DELETE', `/datastores/${many}?force=true`), 200, 204)
+    expect(await slow.ask('DELETE', `/datastores/${slowStore}?force=true`), 200, 204)
   }
 }

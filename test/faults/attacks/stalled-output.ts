@@ -4,17 +4,17 @@ import { type Attack, expect } from '../../support/under-attack.ts'
 
 const dropped = /^reprise_log_lines_dropped_total (\d+)$/m
 const requests = 1_000
-const one = `GET /api/health HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${'x'.repeat(120)}\r\n\r\n`
+const request = `GET /api/health HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${'x'.repeat(120)}\r\n\r\n`
 
-/** A thousand requests on a connection of their own, which the server may close beside other floods. */
+/** A thousand requests on one connection, which the server may close during other floods. */
 const flood = async (url: string): Promise<void> => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  socket.write(one.repeat(requests))
-  let answered = ''
+  socket.write(request.repeat(requests))
+  let output = ''
   try {
     for await (const bytes of socket) {
-      answered += bytes
-      if (answered.split('HTTP/1.1 200').length > requests) break
+      output += bytes
+      if (output.split('HTTP/1.1 200').length > requests) break
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error

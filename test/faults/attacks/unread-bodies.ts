@@ -8,7 +8,7 @@ const body = Buffer.alloc(9_900_000, ' ')
 const head = (path: string) =>
   `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 10000000\r\n\r\n`
 
-/** Bodies of 10 MB without a key, for paths and methods that nobody offers; their last bytes are never sent. */
+/** Unfinished bodies of 10 MB without a key, for paths and methods that no route has. */
 export const unreadBodies: Attack =
   async ({ url }) =>
   async () => {

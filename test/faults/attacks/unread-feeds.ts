@@ -21,15 +21,15 @@ export const unreadFeeds: Attack = async (server) => {
     const url = new URL(`/api/admin${at}/feeds/agents`, server.url)
     const open: ClientRequest[] = []
     const follow = async (key: string) => {
-      const asked = request(url, { headers: { 'x-api-key': key }, agent: false })
-      open.push(asked.end())
-      const reply = await unreadReply(asked)
+      const feedRequest = request(url, { headers: { 'x-api-key': key }, agent: false })
+      open.push(feedRequest.end())
+      const reply = await unreadReply(feedRequest)
       if (reply) expect({ status: reply.statusCode ?? 0 }, 200, 429)
     }
     for (const key of followers)
       await Promise.all(Array.from({ length: streamsOfKey }, () => follow(key)))
     for (const [n, agent] of agents.entries())
       await server.platform.ask('PATCH', `${at}/agents/${agent}`, { description: `The ${n}th` })
-    for (const one of open) one.destroy()
+    for (const connection of open) connection.destroy()
   }
 }

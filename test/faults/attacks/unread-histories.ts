@@ -27,13 +27,13 @@ export const unreadHistories: Attack = async (server) => {
     const at = `/api/admin/organizations/${organization.organizationId}/feeds/messages`
     const open: ClientRequest[] = []
     const follow = async (key: string, { query, accept }: (typeof kinds)[number]) => {
-      const asked = request(new URL(`${at}${query}`, server.url), {
+      const historyRequest = request(new URL(`${at}${query}`, server.url), {
         headers: { 'x-api-key': key, accept },
         agent: false,
       })
-      open.push(asked.end())
+      open.push(historyRequest.end())
       // A client whose connection was closed can follow again.
-      const reply = await unreadReply(asked)
+      const reply = await unreadReply(historyRequest)
       if (!reply) return
       expect({ status: reply.statusCode ?? 0 }, 200, 429)
       await firstEvent(reply, 'readable', 'end', 'close')
@@ -41,6 +41,6 @@ export const unreadHistories: Attack = async (server) => {
     for (const key of followers)
       for (const kind of kinds)
         await Promise.all(Array.from({ length: streamsOfKey }, () => follow(key, kind)))
-    for (const one of open) one.destroy()
+    for (const connection of open) connection.destroy()
   }
 }

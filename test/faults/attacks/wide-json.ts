@@ -27,8 +27,8 @@ export const wideJson: Attack = async (server) => {
   const headers = { ...json, 'x-api-key': key }
   const refused = async (path: string, body?: string, more = {}) => {
     const method = body === undefined ? 'GET' : 'POST'
-    const asked = { method, headers: { ...headers, ...more }, ...(body ? { body } : {}) }
-    const answer = expect(await ask(path, asked), 400)
+    const init = { method, headers: { ...headers, ...more }, ...(body ? { body } : {}) }
+    const answer = expect(await ask(path, init), 400)
     if (answer.text.length > shortAnswer)
       throw new Error(`${path} answers ${answer.text.length} characters`)
   }
