@@ -65,11 +65,11 @@ export const alike = (value: unknown, name = ''): unknown => {
   if (others.has(name)) return typeof value
   if (typeof value === 'string') return masked(value)
   if (Array.isArray(value)) {
-    const texts = value.filter(isSettled).map((one) => JSON.stringify(alike(one)))
+    const texts = value.filter(isSettled).map((item) => JSON.stringify(alike(item)))
     return texts.sort().map((text) => JSON.parse(text))
   }
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([name, one]) => [masked(name), alike(one, name)])
+  const entries = Object.entries(value).map(([name, item]) => [masked(name), alike(item, name)])
   if (isOfAccount(value)) entries.push(['revision', 'number'])
   return Object.fromEntries(entries)
 }

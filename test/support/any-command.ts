@@ -88,10 +88,10 @@ const fork = z.object({
   after: id.nullable(),
   messages: z.int().max(3),
 })
-const ends = eventIn({ RunCompleted, RunFailed, RunCancelled, RunTimedOut })
+const runEnd = eventIn({ RunCompleted, RunFailed, RunCancelled, RunTimedOut })
 const steps = z.array(eventIn(sessionEvents)).max(4)
 
-// biome-ignore lint/suspicious/noExplicitAny: what a command is given may be anything
+// biome-ignore lint/suspicious/noExplicitAny: commands have different inputs
 type Args = any
 
 type AnyCommand = {
@@ -188,7 +188,7 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
   deleteFile: plain('deleteFile', z.object({ datastoreId: id, filename: id })),
   endRun: plain(
     'endRun',
-    z.object({ sessionId, payerId: userId, steps, end: ends, owner: owner.optional() }),
+    z.object({ sessionId, payerId: userId, steps, end: runEnd, owner: owner.optional() }),
   ),
   enterOrganization: plain('enterOrganization', inUser),
   eraseContent: plain('eraseContent', z.object({ contentId: id, sessionId })),
@@ -221,12 +221,16 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
       reason: text,
       last: z.enum(['complete', 'requeue', 'erase', 'fail']),
     }),
-    async run({ followUpload: follow }, { one, made, embedded, reason, last }, call) {
-      await follow.start(one, call)
-      await follow.index(one, made, call)
-      if (last === 'fail') return follow.fail(one, reason, call)
-      await follow[last as 'complete'](one, call)
-      return follow.embed(one, embedded, call)
+    async run(
+      { followUpload: follow },
+      { one: request, made: index, embedded, reason, last },
+      call,
+    ) {
+      await follow.start(request, call)
+      await follow.index(request, index, call)
+      if (last === 'fail') return follow.fail(request, reason, call)
+      await follow[last as 'complete'](request, call)
+      return follow.embed(request, embedded, call)
     },
   },
   forkSession: plain(

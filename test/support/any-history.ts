@@ -7,7 +7,7 @@ const types = Object.entries(eventsByCategory).flatMap(([category, table]) =>
   Object.keys(table).map((type) => ({ category, type })),
 )
 
-type Made = {
+type GeneratedEvent = {
   kind: { category: string; type: string }
   organization: number
   stream: number
@@ -16,7 +16,7 @@ type Made = {
 }
 
 /** Events of every type in three organizations, in few streams, so that they meet. */
-export const anyHistory: fc.Arbitrary<Made[]> = fc.array(
+export const anyHistory: fc.Arbitrary<GeneratedEvent[]> = fc.array(
   fc.record({
     kind: fc.constantFrom(...types),
     organization: fc.integer({ min: 1, max: 3 }),
@@ -30,11 +30,11 @@ export const anyHistory: fc.Arbitrary<Made[]> = fc.array(
   { minLength: 1, maxLength: 120 },
 )
 
-/** What was made, as a log would hold it. */
-export const recordedHistory = (made: readonly Made[]) => {
+/** Generated events as a log holds them. */
+export const recordedHistory = (generated: readonly GeneratedEvent[]) => {
   let position = -1
   return recorded(
-    made.map(({ kind: { category, type }, organization, stream, gap, seconds }, n) => {
+    generated.map(({ kind: { category, type }, organization, stream, gap, seconds }, n) => {
       position += gap
       const organization_id = `org-${organization}`
       const at = new Date(Date.UTC(2026, 0, 1) + (n * 20 + seconds) * 1_000).toISOString()

@@ -7,7 +7,10 @@ type Options = Parameters<typeof startChat>[2]
 
 export const refundCall = { name: 'refund', arguments: { order: 'A-1', amount: 20 } }
 
-/** A chat whose agent may call tools that need approval, over a scripted provider and a site of its own. */
+/**
+ * A chat over a scripted provider, whose agent has a tool that needs approval, and the tool's
+ * server.
+ */
 export const approving = async (
   t: Test,
   care: object = {},

@@ -2,7 +2,7 @@ import t from 'tap'
 import { bm25, hasContent } from '../../src/support/bm25.ts'
 
 /** The texts that a query finds, the best first. */
-const found = (texts: readonly string[], query: string): string[] => {
+const matches = (texts: readonly string[], query: string): string[] => {
   const index = bm25()
   for (const text of texts) index.add(text)
   return index.search(query, 10).map(({ document }) => texts[document] ?? '')
@@ -44,29 +44,29 @@ t.test('a word finds its other forms', (t) => {
     ['학교에서 공부한다', '학교'],
     ['แมวของฉันชอบปลา', 'แมว'],
   ] as const)
-    t.strictSame(found([text, 'x y z'], query), [text], query)
+    t.strictSame(matches([text, 'x y z'], query), [text], query)
   t.end()
 })
 
 t.test('a number finds its digits in a text of another script', (t) => {
   const text = 'في عام ٢٠٢٤ كان على'
-  t.strictSame(found([text], '2024'), [text])
+  t.strictSame(matches([text], '2024'), [text])
   t.end()
 })
 
 t.test('words with the accents of the query come before words without', (t) => {
-  t.strictSame(found(['le résumé', 'le resume'], 'resume').length, 2)
-  t.strictSame(found(['ma', 'má', 'mà', 'mạ', 'mã'], 'mạ')[0], 'mạ')
+  t.strictSame(matches(['le résumé', 'le resume'], 'resume').length, 2)
+  t.strictSame(matches(['ma', 'má', 'mà', 'mạ', 'mã'], 'mạ')[0], 'mạ')
   t.end()
 })
 
 t.test('function words count when a query has no others, or when they are abbreviations', (t) => {
   const texts = ['who is it for', 'The IT department of the WHO', 'a house', 'US taxes for us all']
-  t.strictSame(found(texts, 'who is it').toSorted(), [texts[1], texts[0]])
-  t.equal(found(texts, 'IT')[0], texts[1])
-  t.equal(found(texts, 'What does the WHO do?')[0], texts[1])
-  t.strictSame(found(texts, 'US')[0], texts[3])
-  t.strictSame(found(texts, 'the house for it'), [texts[2]])
+  t.strictSame(matches(texts, 'who is it').toSorted(), [texts[1], texts[0]])
+  t.equal(matches(texts, 'IT')[0], texts[1])
+  t.equal(matches(texts, 'What does the WHO do?')[0], texts[1])
+  t.strictSame(matches(texts, 'US')[0], texts[3])
+  t.strictSame(matches(texts, 'the house for it'), [texts[2]])
   t.notOk(hasContent('what is it'))
   t.ok(hasContent('what is IT'))
   t.ok(hasContent('what is rust'))
@@ -75,17 +75,17 @@ t.test('function words count when a query has no others, or when they are abbrev
 
 t.test('a short query is in the language of the texts', (t) => {
   const german = ['Die Verträge sind mit der Bank', 'Das Wetter und der Wind']
-  t.strictSame(found(german, 'Vertrag'), [german[0]])
+  t.strictSame(matches(german, 'Vertrag'), [german[0]])
   const both = [...german, 'The contracts are with the bank', 'It was about the weather']
-  t.strictSame(found(both, 'Vertrag'), [german[0]])
-  t.strictSame(found(both, 'contract'), [both[2]])
+  t.strictSame(matches(both, 'Vertrag'), [german[0]])
+  t.strictSame(matches(both, 'contract'), [both[2]])
   t.end()
 })
 
 t.test('a query counts by its first 64 words and 10,000 characters', (t) => {
   const many = Array.from({ length: 70 }, (_, n) => `word${n}x`)
-  t.strictSame(found(['word69x', 'word3x'], many.join(' ')), ['word3x'])
-  t.strictSame(found(['zebra'], `${'the '.repeat(2_500)}zebra`), [])
+  t.strictSame(matches(['word69x', 'word3x'], many.join(' ')), ['word3x'])
+  t.strictSame(matches(['zebra'], `${'the '.repeat(2_500)}zebra`), [])
   t.end()
 })
 

@@ -17,8 +17,8 @@ const zeros = (count: number): number[] => Array(count).fill(0)
 const texts = (count: number): string[] => Array(count).fill('a')
 const fields = (count: number, value: unknown) =>
   Object.fromEntries(zeros(count).map((_, n) => [`f${n}`, value]))
-const same = (t: Test, one: z.ZodType, other: z.ZodType, value: unknown) => {
-  const [{ data, error }, expected] = [one.safeParse(value), other.safeParse(value)]
+const same = (t: Test, bounded: z.ZodType, other: z.ZodType, value: unknown) => {
+  const [{ data, error }, expected] = [bounded.safeParse(value), other.safeParse(value)]
   t.strictSame(data, expected.data)
   t.strictSame(error?.issues, expected.error?.issues, JSON.stringify(value)?.slice(0, 40))
 }

@@ -84,7 +84,9 @@ export const hears = async (page: Page): Promise<Heard[]> => {
       role: role?.value,
       name: name?.value ?? '',
       description: description?.value ?? '',
-      invalid: properties.some((one) => one.name === 'invalid' && one.value.value === 'true'),
+      invalid: properties.some(
+        (property) => property.name === 'invalid' && property.value.value === 'true',
+      ),
     }))
 }
 

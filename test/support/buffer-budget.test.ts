@@ -31,9 +31,9 @@ t.test('drops nothing within the budget, and released bytes no longer count', as
 t.test('over the budget the newest holder is dropped, not the one that grew', async (t) => {
   const { holder, held, dropped, names } = budget()
   const [first] = ['first', 'second', 'third'].map((name) => {
-    const one = holder(name)
-    one.hold(30)
-    return one
+    const bufferHolder = holder(name)
+    bufferHolder.hold(30)
+    return bufferHolder
   })
   first?.hold(50)
   t.strictSame(names, ['third'])
@@ -90,11 +90,11 @@ t.test('a holder can be dropped within the budget, and counts as dropped', async
 
 t.test('a dropped holder may hold again', async (t) => {
   const { holder, held, names } = budget()
-  const one = holder('one')
-  one.hold(101)
-  one.hold(50)
+  const bufferHolder = holder('one')
+  bufferHolder.hold(101)
+  bufferHolder.hold(50)
   t.strictSame(names, ['one'])
   t.equal(held(), 50)
-  one.leave()
+  bufferHolder.leave()
   t.equal(held(), 0)
 })

@@ -6,8 +6,8 @@ import { expect } from './under-attack.ts'
 const turnsOfKey = 250
 
 /**
- * An organization that chats until it is told to stop, in turns whole and streamed, in a session for each
- * key. Every turn is answered 200 with what the offline model says to it.
+ * An organization that chats until `stop`, whole and streamed, in a session for each key. Every
+ * turn is answered 200 with the offline model's text.
  */
 export const chatting = async ({ platform, as }: Pick<StartedServer, 'platform' | 'as'>) => {
   const organization = await platform.organization({ credits: 1_000_000 })
@@ -21,7 +21,7 @@ export const chatting = async ({ platform, as }: Pick<StartedServer, 'platform' 
     return answer
   }
 
-  const begun = async (name: string) => {
+  const startSession = async (name: string) => {
     const { key } = await organization.key()
     const session = { key, session_id: `${name}-${sessions.length}`, answers: [] as string[] }
     sessions.push(session)
@@ -42,7 +42,7 @@ export const chatting = async ({ platform, as }: Pick<StartedServer, 'platform' 
   }
 
   const converse = async (name: string, streamed: boolean) => {
-    for (let session = await begun(name); !over; session = await begun(name))
+    for (let session = await startSession(name); !over; session = await startSession(name))
       for (let n = 0; n < turnsOfKey && !over; n++) {
         const question = `Question ${n} of ${session.session_id}`
         const began = performance.now()
@@ -56,7 +56,9 @@ export const chatting = async ({ platform, as }: Pick<StartedServer, 'platform' 
   const conversations = Promise.all([converse('whole', false), converse('streamed', true)])
   conversations.catch(() => undefined)
   return {
-    /** What was said in each session, once the turns under way have ended. @throws what went wrong */
+    /**
+     * Questions and answers of each session, once the running turns have ended. @throws a failure
+     */
     async stop() {
       over = true
       await conversations

@@ -3,7 +3,7 @@ import { responseFaults } from './open-responses.ts'
 /** One item of an event stream: its `id:` line, its data parsed (`[DONE]` as it is). */
 export type Frame = {
   id: string
-  // biome-ignore lint/suspicious/noExplicitAny: what a server sends is what a test looks into
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any field
   data: any
 }
 
@@ -33,9 +33,12 @@ export async function* blocksOf(body: AsyncIterable<Uint8Array> | null): AsyncGe
 }
 
 const frameOf = (block: string): Frame => {
-  const found = /^id: (?<id>[^\n]+)\ndata: (?<data>[^\n]+)$/.exec(block)?.groups
-  if (!found) throw new Error(`not an item with an id and data: ${block}`)
-  return { id: found.id ?? '', data: found.data === '[DONE]' ? '[DONE]' : parsed(found.data ?? '') }
+  const fields = /^id: (?<id>[^\n]+)\ndata: (?<data>[^\n]+)$/.exec(block)?.groups
+  if (!fields) throw new Error(`not an item with an id and data: ${block}`)
+  return {
+    id: fields.id ?? '',
+    data: fields.data === '[DONE]' ? '[DONE]' : parsed(fields.data ?? ''),
+  }
 }
 
 export async function* framesOf(body: AsyncIterable<Uint8Array> | null): AsyncGenerator<Frame> {
@@ -90,7 +93,7 @@ export const client = (url: string, key: string, own: Record<string, string> = {
       headers: reply.headers,
       reply,
       frames,
-      /** The next item that fits; what comes before it is dropped. */
+      /** The next item that fits, dropping the items before it. */
       async until(fits: (frame: Frame) => boolean): Promise<Frame> {
         for (;;) {
           const { value, done } = await frames.next()

@@ -1,6 +1,6 @@
 import { blocksOf } from './client.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what a server sends is what a test looks into
+// biome-ignore lint/suspicious/noExplicitAny: tests read any field
 type Item = { op: 'upsert' | 'delete'; id: string; document?: any; position: number }
 
 const item = /^(?:id: (?<id>\d+))?\n?(?:data: (?<data>[^\n]+))?$/
@@ -10,21 +10,21 @@ export const consumer = (url: string, key: string) => {
   const table = new Map<string, unknown>()
   const items: Item[] = []
   let last: string | undefined
-  let gone: AbortController | undefined
+  let connection: AbortController | undefined
   let reading: Promise<void> = Promise.resolve()
   let waiting: (() => void)[] = []
 
   const take = (block: string) => {
     if (block.startsWith(':')) return
-    const found = item.exec(block)?.groups
-    if (!found) throw new Error(`not an item: ${block}`)
-    if (found.data) {
-      const one: Item = JSON.parse(found.data)
-      items.push(one)
-      if (one.op === 'upsert') table.set(one.id, one.document)
-      else table.delete(one.id)
+    const fields = item.exec(block)?.groups
+    if (!fields) throw new Error(`not an item: ${block}`)
+    if (fields.data) {
+      const change: Item = JSON.parse(fields.data)
+      items.push(change)
+      if (change.op === 'upsert') table.set(change.id, change.document)
+      else table.delete(change.id)
     }
-    if (found.id) last = found.id
+    if (fields.id) last = fields.id
     for (const wake of waiting.splice(0)) wake()
   }
 
@@ -39,8 +39,8 @@ export const consumer = (url: string, key: string) => {
     },
     /** Begins, or goes on where it was. */
     async connect(path: string, at = url) {
-      gone = new AbortController()
-      const { signal } = gone
+      connection = new AbortController()
+      const { signal } = connection
       const headers = { 'x-api-key': key, ...(last ? { 'last-event-id': last } : {}) }
       const reply = await fetch(new URL(path, at), { headers, signal })
       if (!reply.ok) throw new Error(`${reply.status}: ${await reply.text()}`)
@@ -51,7 +51,7 @@ export const consumer = (url: string, key: string) => {
       })
     },
     async leave() {
-      gone?.abort()
+      connection?.abort()
       await reading
     },
     /** Until the table is as expected. */

@@ -21,7 +21,8 @@ function* placesIn(
   yield { body: JSON.stringify(around(mark)), name }
   if (depth === deepest) return
   const { properties = {}, items, additionalProperties: more, anyOf = [], oneOf = [] } = schema
-  for (const one of [...anyOf, ...oneOf]) yield* placesIn(one, around, name, depth + 1)
+  for (const alternative of [...anyOf, ...oneOf])
+    yield* placesIn(alternative, around, name, depth + 1)
   const base = object(smallestValue({ ...schema, anyOf: undefined, oneOf: undefined }))
   for (const [key, inner] of Object.entries(properties)) {
     const within = (value: unknown) => around({ ...base, [key]: value })

@@ -15,9 +15,9 @@ export const countedView = <Doc>(view: View<Doc>) => {
       return document
     },
     async find(query) {
-      const found = await view.find(query)
-      count(found.items)
-      return found
+      const page = await view.find(query)
+      count(page.items)
+      return page
     },
     async *all() {
       for await (const batch of view.all()) {

@@ -27,27 +27,31 @@ t.test('a text that is short enough stays whole', async (t) => {
 })
 
 t.test('a cut at any place is between two clusters', async (t) => {
-  const whole = new Intl.Segmenter('en', { granularity: 'grapheme' })
-  for (const one of clusters) {
-    const text = `x${clusters.join('')}${one.repeat(2)}y${clusters.toReversed().join('')}`
-    const ends = [
+  const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+  for (const cluster of clusters) {
+    const text = `x${clusters.join('')}${cluster.repeat(2)}y${clusters.toReversed().join('')}`
+    const boundaries = [
       0,
-      ...[...whole.segment(text)].map(({ index, segment }) => index + segment.length),
+      ...[...segmenter.segment(text)].map(({ index, segment }) => index + segment.length),
     ]
     for (let most = 0; most <= text.length; most++) {
-      const best = ends.findLast((end) => end <= most)
-      t.equal(cutText(text, most).length, best, `${JSON.stringify(one)} at ${most}`)
+      const best = boundaries.findLast((end) => end <= most)
+      t.equal(cutText(text, most).length, best, `${JSON.stringify(cluster)} at ${most}`)
     }
   }
 })
 
 t.test('deep in a row of one cluster the cut is where the row has it', async (t) => {
-  for (const one of clusters)
+  for (const cluster of clusters)
     for (const before of ['', 'a', 'é'])
       for (const most of [700, 701, 702, 703, 1_024]) {
-        const text = before + one.repeat(2_000)
-        const count = Math.floor((most - before.length) / one.length)
-        t.equal(cutText(text, most), before + one.repeat(count), JSON.stringify([before, one]))
+        const text = before + cluster.repeat(2_000)
+        const count = Math.floor((most - before.length) / cluster.length)
+        t.equal(
+          cutText(text, most),
+          before + cluster.repeat(count),
+          JSON.stringify([before, cluster]),
+        )
       }
 })
 

@@ -21,7 +21,7 @@ export const startDemo = async (t: Test) => {
     await rm(path, { recursive: true, force: true })
   })
   const url = await http.listen({ host: '127.0.0.1', port: 0 })
-  const made = await demo()
-  if (!made) throw new Error('there is no demo organization')
-  return { url, ...made }
+  const account = await demo()
+  if (!account) throw new Error('there is no demo organization')
+  return { url, ...account }
 }

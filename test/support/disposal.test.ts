@@ -14,7 +14,7 @@ const parts = (...broken: readonly string[]) => {
   return { closed, part }
 }
 
-t.test('what was opened is closed in reverse order, once', async (t) => {
+t.test('closes resources in reverse order, once', async (t) => {
   const { closed, part } = parts()
   const opened = await opening(async (disposal) => {
     const store = disposal.use(part('store'))

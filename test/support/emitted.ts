@@ -12,7 +12,7 @@ const declarationsIn = (file: string, text: string): ReadonlyMap<string, ts.Node
   const variables = source.statements
     .filter(ts.isVariableStatement)
     .flatMap(({ declarationList }) => declarationList.declarations)
-  return new Map(variables.map((one) => [one.name.getText(), one]))
+  return new Map(variables.map((variable) => [variable.name.getText(), variable]))
 }
 
 /** `type: 'UserRegistered'`, also `as const`. */
@@ -23,13 +23,13 @@ const eventTypeIn = (node: ts.Node): string | undefined => {
   return ts.isStringLiteral(value) && known.has(value.text) ? value.text : undefined
 }
 
-/** Which events a command may append: those that are written out in the deciders that it imports. */
+/** Events that a command may append: the literals in the deciders that it imports. */
 export const emitting = ({ textOf, importsOf }: Sources) => {
   const parsed = new Map<string, ReadonlyMap<string, ts.Node>>()
   const declared = (file: string) => {
-    const found = parsed.get(file) ?? declarationsIn(file, textOf(file))
-    parsed.set(file, found)
-    return found
+    const declarations = parsed.get(file) ?? declarationsIn(file, textOf(file))
+    parsed.set(file, declarations)
+    return declarations
   }
 
   const writtenIn = (file: string, name: string): Set<string> => {
@@ -65,7 +65,7 @@ export const emitting = ({ textOf, importsOf }: Sources) => {
       .filter(({ from, typesOnly }) => !typesOnly && from.startsWith('src/domain/'))
       .flatMap(({ from, names }) => names.filter(isDecider).map((name) => ({ from, name })))
       .flatMap(({ from, name }) => {
-        const written = writtenIn(from, name)
-        return written.size > 0 ? [...written] : ofNoun(from)
+        const events = writtenIn(from, name)
+        return events.size > 0 ? [...events] : ofNoun(from)
       })
 }

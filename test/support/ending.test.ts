@@ -3,16 +3,16 @@ import { endable, signalOf } from '../../src/support/ending.ts'
 
 t.test('those who listen are told once, with the first reason', (t) => {
   const { ending, end } = endable()
-  const told: unknown[] = []
-  const gone = () => told.push('gone')
-  ending.addEventListener('abort', gone)
-  ending.addEventListener('abort', () => told.push(ending.reason))
-  ending.removeEventListener('abort', gone)
+  const reasons: unknown[] = []
+  const removed = () => reasons.push('gone')
+  ending.addEventListener('abort', removed)
+  ending.addEventListener('abort', () => reasons.push(ending.reason))
+  ending.removeEventListener('abort', removed)
   t.notOk(ending.aborted)
   end('first')
   end('second')
   t.ok(ending.aborted)
-  t.strictSame(told, ['first'])
+  t.strictSame(reasons, ['first'])
   t.end()
 })
 

@@ -27,13 +27,13 @@ const ndjson = { accept: 'application/x-ndjson' }
 
 /** Positions and a time among an organization's events; just behind and before an event is none. */
 const placesIn = (events: readonly { position: number; metadata: { at: string } }[]) => {
-  const [one, two] = [events[9], events[29]]
+  const [tenth, thirtieth] = [events[9], events[29]]
   return {
-    event: `${one?.position}`,
-    behind: `${Number(one?.position) + 1}`,
-    before: `${Number(two?.position) - 1}`,
-    later: `${two?.position}`,
-    time: two?.metadata.at ?? '',
+    event: `${tenth?.position}`,
+    behind: `${Number(tenth?.position) + 1}`,
+    before: `${Number(thirtieth?.position) - 1}`,
+    later: `${thirtieth?.position}`,
+    time: thirtieth?.metadata.at ?? '',
   }
 }
 
@@ -46,12 +46,12 @@ const namesIn = async (url: string, organization: Worked) => {
   const admin = (path: string) =>
     ask(superAdminKey, `/api/admin/organizations/${organizationId}${path}`)
   const external = (path: string) => ask(all.key, `/api/external${path}`)
-  const one = (items: Record<string, string>[], field: string, value: string, id: string) =>
+  const idOf = (items: Record<string, string>[], field: string, value: string, id: string) =>
     items.find((item) => item[field] === value)?.[id] ?? ''
 
-  const agent_id = one((await admin('/agents')).agents, 'name', 'Studio', 'agent_id')
+  const agent_id = idOf((await admin('/agents')).agents, 'name', 'Studio', 'agent_id')
   const stores = (await external('/rag/datastores')).datastores
-  const datastore_id = one(stores, 'display_name', 'Lasting', 'datastore_id')
+  const datastore_id = idOf(stores, 'display_name', 'Lasting', 'datastore_id')
   const uploads = (await external(`/rag/uploads?datastore_id=${datastore_id}`)).uploads
   const [user] = (await external('/management/users')).users
   const content = (await external('/content?status=completed')).items[0]
@@ -165,13 +165,13 @@ const bodyOf = ({ headers, text, body }: Answer, route: string): unknown => {
 /** Every GET of the API on what a workload has made. */
 export const everyGet = async (url: string, organization: Worked): Promise<PlainAnswer[]> => {
   const world = await namesIn(url, organization)
-  const asks = asksOf(world)
+  const requests = asksOf(world)
   const answers: PlainAnswer[] = []
   const filled = (text: string, named: Named) =>
     text.replace(/\{(\w+)\}/g, (_, name: string) => named[name] ?? name)
   for (const route of [...(await getRoutes(url)), ...tiles]) {
     const names = route.includes('{read_model}') ? world.readModels : ['']
-    const [first = {}, ...others] = asks[route] ?? []
+    const [first = {}, ...others] = requests[route] ?? []
     for (const [n, read_model] of names.entries())
       for (const { query = '', headers = {} } of [
         first,

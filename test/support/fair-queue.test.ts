@@ -7,14 +7,14 @@ t.test('owners take turns, the items of each in their order', async (t) => {
   for (const item of ['a1', 'a2', 'a3']) queue.add('a', item)
   for (const item of ['b1', 'b2']) queue.add('b', item)
   queue.add('a', 'a1')
-  const begun: string[] = []
-  for (let one = queue.next(); one; one = queue.next()) {
-    begun.push(one.item)
+  const started: string[] = []
+  for (let entry = queue.next(); entry; entry = queue.next()) {
+    started.push(entry.item)
     t.equal(queue.next(), undefined, 'one place')
-    one.leave()
-    one.leave()
+    entry.leave()
+    entry.leave()
   }
-  t.strictSame(begun, ['a1', 'b1', 'a2', 'b2', 'a3'])
+  t.strictSame(started, ['a1', 'b1', 'a2', 'b2', 'a3'])
 })
 
 t.test('one owner never holds all places', async (t) => {
@@ -33,8 +33,8 @@ t.test('one owner holds at most the configured number of places', async (t) => {
   const queue = fairQueue<string>(6, 2)
   for (const owner of ['a', 'b', 'c', 'd'])
     for (let n = 0; n < 3; n++) queue.add(owner, `${owner}${n}`)
-  const begun = Array.from({ length: 7 }, () => queue.next()?.item)
-  t.strictSame(begun, ['a0', 'b0', 'c0', 'd0', 'a1', 'b1', undefined])
+  const started = Array.from({ length: 7 }, () => queue.next()?.item)
+  t.strictSame(started, ['a0', 'b0', 'c0', 'd0', 'a1', 'b1', undefined])
 })
 
 t.test(
@@ -64,18 +64,18 @@ t.test(
         owners.forEach((owner, n) => {
           queue.add(owner, { owner, n })
         })
-        const begun: { owner: string; n: number }[] = []
-        for (let one = queue.next(); one; one = queue.next()) {
-          begun.push(one.item)
-          one.leave()
+        const started: { owner: string; n: number }[] = []
+        for (let entry = queue.next(); entry; entry = queue.next()) {
+          started.push(entry.item)
+          entry.leave()
         }
-        if (begun.length !== owners.length) return false
-        return begun.every(({ owner, n }, at) => {
-          const own = begun.slice(0, at).filter((one) => one.owner === owner)
-          if (own.some((one) => one.n > n)) return false
+        if (started.length !== owners.length) return false
+        return started.every(({ owner, n }, at) => {
+          const own = started.slice(0, at).filter((entry) => entry.owner === owner)
+          if (own.some((entry) => entry.n > n)) return false
           const before = ['a', 'b', 'c']
             .filter((other) => other !== owner)
-            .map((other) => begun.slice(0, at).filter((one) => one.owner === other).length)
+            .map((other) => started.slice(0, at).filter((entry) => entry.owner === other).length)
           return Math.max(...before) <= own.length + 1
         })
       }),

@@ -39,11 +39,11 @@ export const ferretdbProxy = async (url: string): Promise<string> => {
 
   const server = createServer((near) => {
     const far = connect(Number(port), hostname)
-    for (const [one, other] of [
+    for (const [socket, peer] of [
       [near, far],
       [far, near],
     ] as const)
-      one.on('error', () => other.destroy()).on('close', () => other.destroy())
+      socket.on('error', () => peer.destroy()).on('close', () => peer.destroy())
 
     let sent = Promise.resolve()
     const toServer = messages((message) => {

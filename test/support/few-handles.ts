@@ -36,14 +36,14 @@ const spare = 64
 export const takeHandles = (t: Test): { free(): void } => {
   const { leave, restore } = handlesOf(process.pid)
   leave(spare)
-  const taken: number[] = []
+  const handles: number[] = []
   try {
-    for (;;) taken.push(openSync('/dev/null', 'r'))
+    for (;;) handles.push(openSync('/dev/null', 'r'))
   } catch {
     // There is none left.
   }
   const free = () => {
-    for (const handle of taken.splice(0)) closeSync(handle)
+    for (const handle of handles.splice(0)) closeSync(handle)
   }
   t.teardown(() => {
     free()

@@ -6,7 +6,7 @@ import type { Sources } from './imports.ts'
 import { type Declared, declaredRoutes } from './routes.ts'
 
 /** Where an operation is made, from its route to its views. */
-export type Found = {
+export type Trace = {
   route: string
   commands: readonly string[]
   queries: readonly string[]
@@ -37,14 +37,14 @@ const beginsTurns = 'src/turns/begin/begin-turn.ts'
 
 const isCommand = (file: string) => file.startsWith('commands/')
 const isQuery = (file: string) => /^(queries\/(?!page\.|opened\.)|src\/caches\/find-)/.test(file)
-/** Rooms of work: what they import is what a route does by way of them. */
+/** Folders whose imports count as those of the routes that use them. */
 const isWork = (file: string) => /^src\/(turns|feeds|rag|workers|metering|projector)\//.test(file)
 
 const allViews = 'projections/all.ts'
 const allEvents = 'src/domain/categories.ts'
 
-/** Who keeps what a route knows by its port. */
-const keeps: Readonly<Record<string, string>> = {
+/** The implementation of each port that routes use. */
+const implementations: Readonly<Record<string, string>> = {
   'src/ports/knowledge.ts': 'src/rag/knowledge.ts',
 }
 
@@ -79,12 +79,12 @@ export const tracing = (sources: Sources) => {
 
   const eventsBeside = (file: string) => `${dirname(file)}/events.ts`
 
-  /** What a command decides by: what it imports, besides types, that is about some events. */
+  /** Deciders of a command: its imports, types apart, from folders with events. */
   const decidersOf = (command: string): string[] =>
     importsOf(command)
       .filter(({ from, typesOnly }) => !typesOnly && from.startsWith('src/domain/'))
       .map(({ from }) => from)
-      .filter((from) => importsOf(from).some((one) => one.from === eventsBeside(from)))
+      .filter((from) => importsOf(from).some((imported) => imported.from === eventsBeside(from)))
 
   const emittedBy = emitting(sources)
 
@@ -104,8 +104,8 @@ export const tracing = (sources: Sources) => {
     return events.length > 0 ? events : [allEvents]
   }
 
-  const made = ({ file, uses }: Declared): Found => {
-    const used = uses.map(({ name, from }) => ({ name, from: keeps[from] ?? from }))
+  const traceOf = ({ file, uses }: Declared): Trace => {
+    const used = uses.map(({ name, from }) => ({ name, from: implementations[from] ?? from }))
     const reached = reachedFrom(used.map(({ from }) => from))
     const commands = reached.filter(isCommand)
     const queries = reached.filter(isQuery)
@@ -114,14 +114,14 @@ export const tracing = (sources: Sources) => {
         isWork(from) &&
         !workers.includes(from) &&
         reached.includes(from) &&
-        (Object.values(keeps).includes(from) || maker(name).test(textOf(from))),
+        (Object.values(implementations).includes(from) || maker(name).test(textOf(from))),
     )
     const imported = queries.flatMap((query) => importsOf(query).map(({ from }) => from))
-    const asked = imported.includes(allViews) ? [allViews] : imported.filter(isView)
+    const views = imported.includes(allViews) ? [allViews] : imported.filter(isView)
     const deciders = commands.flatMap(decidersOf)
     const changed = changedBy(new Set(commands.flatMap(emittedBy)))
     const follows = (file: string) => importsOf(file).some(({ from }) => changed.includes(from))
-    const read = asked.flatMap((view) => (view === allViews ? [allEvents] : foldedIn(view)))
+    const read = views.flatMap((view) => (view === allViews ? [allEvents] : foldedIn(view)))
     const events = deciders.length > 0 ? deciders.map(eventsBeside) : read
     return {
       route: file,
@@ -130,7 +130,7 @@ export const tracing = (sources: Sources) => {
       work: unique(makers.map(({ from }) => from)),
       deciders: unique(deciders),
       events: events.includes(allEvents) ? [allEvents] : unique(events),
-      views: unique([...asked, ...changed]),
+      views: unique([...views, ...changed]),
       workers: workers.filter((file) => reached.includes(file) || follows(file)),
     }
   }
@@ -139,15 +139,15 @@ export const tracing = (sources: Sources) => {
     .filter((file) => file.startsWith('src/http/routes/'))
     .flatMap((file) => declaredRoutes(file, sources))
 
-  /** For an operation of the OpenAPI document. @throws if not exactly one route is declared for it */
-  return (method: string, path: string): Found => {
+  /** The trace of an operation of the OpenAPI document. @throws unless exactly one route fits */
+  return (method: string, path: string): Trace => {
     const fitting = declared.filter(
       (route) =>
         route.method === method && path.endsWith(route.path.replace(/:(\w+)|(\*)/g, '{$1$2}')),
     )
     const longest = Math.max(...fitting.map((route) => route.path.length))
-    const [route, other] = fitting.filter((one) => one.path.length === longest)
-    if (route && !other) return made(route)
+    const [route, other] = fitting.filter((match) => match.path.length === longest)
+    if (route && !other) return traceOf(route)
     throw new Error(`${method} ${path} is declared ${fitting.length} times`)
   }
 }

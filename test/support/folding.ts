@@ -3,7 +3,9 @@ import { embeddedViews } from '../../src/adapters/embedded/views.ts'
 import { openViewsEnv } from '../../src/adapters/embedded/views-env.ts'
 import { at } from './positions.ts'
 
-/** A process that folds without end, to be killed, or until it exits at a position. Says every position it has committed. */
+/**
+ * A process that folds until it is killed or exits at a position, and prints each committed one.
+ */
 export const foldingSpec = {
   name: 'tallies',
   indexes: { by_group: { equals: ['group'], orderBy: 'n' } },

@@ -3,10 +3,10 @@ import type { EventStore } from '../../src/ports/event-store.ts'
 const freeze = (value: unknown): void => {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
   Object.freeze(value)
-  for (const one of Object.values(value)) freeze(one)
+  for (const property of Object.values(value)) freeze(property)
 }
 
-/** A store of events that fail whoever changes them after they were decided: they are handed on as they are. */
+/** A store whose events are deeply frozen: changing one after its decision throws. */
 export const frozen = (store: EventStore): EventStore => ({
   ...store,
   append(stream, expected, events) {

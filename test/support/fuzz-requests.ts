@@ -13,7 +13,7 @@ import type { Asked } from './raw.ts'
 
 export type Request = Asked & { path: string; method: string; headers: Record<string, string> }
 
-/** Escaped byte by byte; what no UTF-8 can hold is replaced. */
+/** Escaped byte by byte; lone surrogates are replaced. */
 const escaped = (text: string): string =>
   Buffer.from(text)
     .toString('hex')
@@ -25,12 +25,12 @@ const escaped = (text: string): string =>
 const mostly = <T>(good: fc.Arbitrary<T>, other: fc.Arbitrary<T>, weight = 6) =>
   fc.oneof({ weight, arbitrary: good }, { weight: 1, arbitrary: other })
 
-const written = (schema: Schema, named: Named, name: string) =>
+const textIn = (schema: Schema, named: Named, name: string) =>
   mostly(fitting(schema, named, name), hostile).map((value) =>
     typeof value === 'string' ? value : (JSON.stringify(value) ?? ''),
   )
 
-/** In characters: what follows a name in a path is not cut off with the rest. */
+/** In characters, so that the rest of the path is not cut off. */
 const longestName = 400
 
 /** Parts of an address that no good client writes. */
@@ -48,10 +48,10 @@ const segment = fc.constantFrom(
 )
 
 const pathOf = (path: string, { parameters = [] }: Operation, named: Named) => {
-  const inPath = parameters.filter((one) => one.in === 'path')
+  const inPath = parameters.filter((parameter) => parameter.in === 'path')
   const values = inPath.map(({ name, schema }) =>
     mostly(
-      written(schema, named, name).map((text) => escaped(text.slice(0, longestName))),
+      textIn(schema, named, name).map((text) => escaped(text.slice(0, longestName))),
       segment,
       20,
     ).map((text) => text || '%20'),
@@ -75,9 +75,9 @@ const oddQuery = fc.constantFrom(
 
 const queryOf = ({ parameters = [] }: Operation, named: Named) => {
   const pairs = parameters
-    .filter((one) => one.in === 'query')
+    .filter((parameter) => parameter.in === 'query')
     .map(({ name, schema, required }) => {
-      const value = written(schema, named, name).map((text) => `${name}=${escaped(text)}`)
+      const value = textIn(schema, named, name).map((text) => `${name}=${escaped(text)}`)
       const twice = fc.tuple(value, value).map((both) => both.join('&'))
       return required
         ? mostly(value, twice, 20)
@@ -201,7 +201,7 @@ const keyFrom = ({ keys }: World) => {
   )
 }
 
-/** In characters: what no server takes any more is not the route's to answer. */
+/** In characters: the server refuses longer requests before any route. */
 const longest = 12_000
 
 /** Requests for one route: good ones, near misses, hostile ones. */

@@ -5,9 +5,9 @@ import type { Named } from './json-arbitrary.ts'
 import { encoded, library } from './library.ts'
 import { type platform, superAdminKey } from './platform.ts'
 
-const one = (...values: readonly string[]) => fc.constantFrom(...values)
+const oneOf = (...values: readonly string[]) => fc.constantFrom(...values)
 
-const url = one(
+const url = oneOf(
   'https://a.example/{name}',
   'https://a.example',
   'http://localhost/',
@@ -62,7 +62,7 @@ export const fuzzWorld = async ({
     await external('POST', at(`/agents/${agents[0]}/completions`), {
       message: `Draw ${what} of a cat`,
     })
-  const made = (await external('GET', at('/content'))).body.items
+  const contents = (await external('GET', at('/content'))).body.items
   const { datastore, upload } = library(all)
   const datastores = [await datastore('Library'), await datastore('Empty')]
   const sent = await upload(datastores[0] ?? '', encoded('a.txt', 'The zebra sleeps.'))
@@ -75,7 +75,7 @@ export const fuzzWorld = async ({
   const [approval] = (await external('GET', at('/approvals'))).body.approvals
   const keys = (await ask('GET', `/organizations/${organizationId}/api-keys`)).api_keys
 
-  const users = one(ownerId, member, provisioned, elsewhere.ownerId)
+  const users = oneOf(ownerId, member, provisioned, elsewhere.ownerId)
   const named: Named = {
     organization_id: fc.oneof(
       { weight: 6, arbitrary: fc.constant(organizationId) },
@@ -83,32 +83,38 @@ export const fuzzWorld = async ({
     ),
     user_id: users,
     on_behalf_of: users,
-    agent_id: one(...agents),
-    target_agent_id: one(...agents),
-    sub_agents: one(...agents),
-    session_id: one(session_id, 'mine'),
-    datastore_id: one(...datastores),
-    datastore_ids: one(...datastores),
-    event_id: one(message.event_id),
-    run_id: one(runId),
-    response_id: one(`resp_${runId}`),
-    approval_id: one(approval.approval_id),
-    arguments_digest: one(approval.arguments_digest, 'a'),
-    upload_id: one(sent.body.uploads[0].upload_id),
-    content_id: one(...made.map(({ id }: { id: string }) => id)),
-    key_id: one(...keys.map(({ key_id }: { key_id: string }) => key_id)),
-    filename: one('a.txt', 'b.md', 'c.json', 'd.pdf', 'e.docx', 'f.exe'),
-    content_type: one('text/plain', 'application/json', 'image', 'a/b'),
-    email: fc.oneof(fc.emailAddress(), one(partner.email, 'A@b.example', 'a')),
+    agent_id: oneOf(...agents),
+    target_agent_id: oneOf(...agents),
+    sub_agents: oneOf(...agents),
+    session_id: oneOf(session_id, 'mine'),
+    datastore_id: oneOf(...datastores),
+    datastore_ids: oneOf(...datastores),
+    event_id: oneOf(message.event_id),
+    run_id: oneOf(runId),
+    response_id: oneOf(`resp_${runId}`),
+    approval_id: oneOf(approval.approval_id),
+    arguments_digest: oneOf(approval.arguments_digest, 'a'),
+    upload_id: oneOf(sent.body.uploads[0].upload_id),
+    content_id: oneOf(...contents.map(({ id }: { id: string }) => id)),
+    key_id: oneOf(...keys.map(({ key_id }: { key_id: string }) => key_id)),
+    filename: oneOf('a.txt', 'b.md', 'c.json', 'd.pdf', 'e.docx', 'f.exe'),
+    content_type: oneOf('text/plain', 'application/json', 'image', 'a/b'),
+    email: fc.oneof(fc.emailAddress(), oneOf(partner.email, 'A@b.example', 'a')),
     return_url: url,
     url,
-    method: one('GET', 'POST', 'get', 'TRACE', 'FOO BAR'),
-    expires_at: one('2090-01-01T00:00:00Z', '2001-01-01T00:00:00+01:00', '2030-02-30T00:00:00Z'),
+    method: oneOf('GET', 'POST', 'get', 'TRACE', 'FOO BAR'),
+    expires_at: oneOf('2090-01-01T00:00:00Z', '2001-01-01T00:00:00+01:00', '2030-02-30T00:00:00Z'),
     content: fc.oneof(fc.base64String(), fc.string()),
-    name: fc.oneof(one('SHOP', 'sessions', 'Writer'), fc.string()),
-    model: one('offline/extractive', 'no/such', 'a'),
-    message: one('Draw an image', 'orders id=1', 'goodbye', 'remember that a', 'a person, please'),
-    type: one('SessionStarted', 'organization'),
+    name: fc.oneof(oneOf('SHOP', 'sessions', 'Writer'), fc.string()),
+    model: oneOf('offline/extractive', 'no/such', 'a'),
+    message: oneOf(
+      'Draw an image',
+      'orders id=1',
+      'goodbye',
+      'remember that a',
+      'a person, please',
+    ),
+    type: oneOf('SessionStarted', 'organization'),
   }
 
   return {
@@ -126,7 +132,7 @@ export const fuzzWorld = async ({
       run_id: runId,
       response_id: `resp_${runId}`,
       approval_id: approval.approval_id,
-      content_id: made[0].id,
+      content_id: contents[0].id,
       datastore_id: datastores[0] ?? '',
       upload_id: sent.body.uploads[0].upload_id,
       filename: 'a.txt',

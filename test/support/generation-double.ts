@@ -25,7 +25,7 @@ export type Plan = {
   file?: { bytes?: Uint8Array; type?: string }
 }
 
-export type Made = {
+export type Prediction = {
   id: string
   key: string | undefined
   body: { version: string; input: Record<string, unknown>; webhook?: string }
@@ -56,36 +56,43 @@ export const generationDouble = async () => {
     cancel: [],
     file: [],
   }
-  const made: Made[] = []
-  const asked: { what: keyof typeof faults; headers: IncomingHttpHeaders; url: string }[] = []
+  const predictions: Prediction[] = []
+  const requests: { what: keyof typeof faults; headers: IncomingHttpHeaders; url: string }[] = []
   const waiting: { fits: () => boolean; seen: () => void }[] = []
   let base = ''
 
-  const shown = ({ id, status, plan }: Made) => ({
+  const answerOf = ({ id, status, plan }: Prediction) => ({
     id,
     status,
     output: status === 'succeeded' ? (plan.output ?? `${base}/files/${id}`) : null,
     error: status === 'failed' ? plan.error : null,
   })
 
-  const create = (headers: IncomingHttpHeaders, body: Made['body']): Made => {
+  const create = (headers: IncomingHttpHeaders, body: Prediction['body']): Prediction => {
     const key = headers['idempotency-key']?.toString()
-    const known = made.find((one) => key !== undefined && one.key === key)
+    const known = predictions.find((other) => key !== undefined && other.key === key)
     if (known) return known
     const plan = plans.shift() ?? {}
-    const one: Made = { id: `p-${made.length + 1}`, key, body, status: 'starting', plan }
-    made.push(one)
-    return one
+    const prediction: Prediction = {
+      id: `p-${predictions.length + 1}`,
+      key,
+      body,
+      status: 'starting',
+      plan,
+    }
+    predictions.push(prediction)
+    return prediction
   }
 
-  const advance = (one: Made): void => {
-    if (!['starting', 'processing'].includes(one.status)) return
-    const { looks = 0, held, error } = one.plan
-    one.status = held || looks > 0 ? 'processing' : error === undefined ? 'succeeded' : 'failed'
-    one.plan = { ...one.plan, looks: looks - 1 }
+  const advance = (prediction: Prediction): void => {
+    if (!['starting', 'processing'].includes(prediction.status)) return
+    const { looks = 0, held, error } = prediction.plan
+    prediction.status =
+      held || looks > 0 ? 'processing' : error === undefined ? 'succeeded' : 'failed'
+    prediction.plan = { ...prediction.plan, looks: looks - 1 }
   }
 
-  const sendFile = (response: ServerResponse, { plan: { file = {} } }: Made): void => {
+  const sendFile = (response: ServerResponse, { plan: { file = {} } }: Prediction): void => {
     const { bytes = drawing, type = 'image/svg+xml' } = file
     response.writeHead(200, { 'content-type': type }).end(bytes)
   }
@@ -97,15 +104,15 @@ export const generationDouble = async () => {
     const [, place, id, action] = url.split('/')
     const what =
       place === 'files' ? 'file' : method === 'GET' ? 'poll' : action ? 'cancel' : 'create'
-    asked.push({ what, headers, url })
+    requests.push({ what, headers, url })
     const fault = faults[what].shift()
     const refused = typeof fault === 'object'
-    const one =
+    const prediction =
       what === 'create' && !refused
         ? create(headers, JSON.parse(Buffer.concat(parts).toString()))
-        : made.find((other) => other.id === id)
-    if (what === 'poll' && one) advance(one)
-    if (what === 'cancel' && one) one.status = 'canceled'
+        : predictions.find((other) => other.id === id)
+    if (what === 'poll' && prediction) advance(prediction)
+    if (what === 'cancel' && prediction) prediction.status = 'canceled'
     for (const { fits, seen } of waiting) if (fits()) seen()
     if (fault === 'silent') return
     if (fault === 'flood') return flood(response)
@@ -116,10 +123,10 @@ export const generationDouble = async () => {
     }
     if (fault === 'cut') return response.destroy()
     if (refused) return response.writeHead(fault.status).end(fault.raw)
-    if (!one) return response.writeHead(404).end()
-    if (what === 'file') return sendFile(response, one)
+    if (!prediction) return response.writeHead(404).end()
+    if (what === 'file') return sendFile(response, prediction)
     response.writeHead(what === 'create' ? 201 : 200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(shown(one)))
+    response.end(JSON.stringify(answerOf(prediction)))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -129,18 +136,18 @@ export const generationDouble = async () => {
     /** As configured. */
     url: base,
     /** Every prediction that was made, in order. */
-    made,
+    made: predictions,
     /** Every request so far. */
-    asked,
-    count: (what: keyof typeof faults) => asked.filter((one) => one.what === what).length,
+    asked: requests,
+    count: (what: keyof typeof faults) => requests.filter((entry) => entry.what === what).length,
     /** What becomes of the next predictions, in order. */
     next: (...more: Plan[]) => plans.push(...more),
     /** What goes wrong with the next requests of a kind, in order. */
     fail: (what: keyof typeof faults, ...more: Fault[]) => faults[what].push(...more),
     /** Ends a prediction that is held. */
     end(n: number) {
-      const one = made[n]
-      if (one) one.plan = { ...one.plan, held: false, looks: 0 }
+      const prediction = predictions[n]
+      if (prediction) prediction.plan = { ...prediction.plan, held: false, looks: 0 }
     },
     /** Resolves once a request has made this true. */
     async until(fits: () => boolean): Promise<void> {

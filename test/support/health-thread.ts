@@ -3,14 +3,14 @@ import { setTimeout as after } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 
 /**
- * Asks for the health of a server again and again, each time on a new connection, until it is told to
- * stop; then posts how long each answer took in milliseconds. It has a thread of its own, so that what
- * a test does meanwhile is not measured.
+ * Polls the health of a server, each time on a new connection, until a message stops it. Then it
+ * posts the milliseconds of each answer. Its own thread keeps the test's work out of the
+ * measurement.
  */
 const { url }: { url: string } = workerData
 const pauseMs = 10
 
-const asked = () =>
+const latency = () =>
   new Promise<number>((resolve, reject) => {
     const began = performance.now()
     const sent = request(new URL('/api/health', url), { agent: false }, (reply) => {
@@ -29,7 +29,7 @@ parentPort?.once('message', () => {
 })
 const took: number[] = []
 while (!over) {
-  took.push(await asked())
+  took.push(await latency())
   await after(pauseMs)
 }
 parentPort?.postMessage(took)

@@ -16,8 +16,8 @@ import { model } from './views-model.ts'
 const batch = 1_000
 
 /**
- * A log in memory that counts what is read of it. As EventStoreDB does, it reads only from positions
- * that are events'.
+ * A log in memory that counts the events read from it. Like EventStoreDB, it reads only from
+ * positions of events.
  */
 export const heldLog = (events: readonly RecordedEvent[]) => {
   const log = { read: 0 }
@@ -32,9 +32,9 @@ export const heldLog = (events: readonly RecordedEvent[]) => {
     async *history(after, upTo) {
       const rest = events.slice(after === START ? 0 : placeOf(after) + 1)
       const past = rest.findIndex(({ position }) => upTo !== undefined && position > upTo)
-      const asked = past < 0 ? rest : rest.slice(0, past)
-      for (let n = 0; n < asked.length; n += batch) {
-        const some = asked.slice(n, n + batch)
+      const range = past < 0 ? rest : rest.slice(0, past)
+      for (let n = 0; n < range.length; n += batch) {
+        const some = range.slice(n, n + batch)
         log.read += some.length
         yield some
       }
@@ -47,7 +47,7 @@ export const heldLog = (events: readonly RecordedEvent[]) => {
       }
     },
     async *read(stream, from = 0) {
-      const some = events.filter((one) => one.stream === stream && one.revision >= from)
+      const some = events.filter((event) => event.stream === stream && event.revision >= from)
       log.read += some.length
       yield some
     },

@@ -121,11 +121,11 @@ const number = ({ minimum = -100, maximum = 1_000 }: Schema) =>
 export const fitting = (schema: Schema, named: Named = {}, name = ''): fc.Arbitrary<unknown> => {
   const { type, properties, required = [], items, anyOf, oneOf } = schema
   const union = anyOf ?? oneOf
-  if (union) return fc.oneof(...union.map((one) => fitting(one, named, name)))
+  if (union) return fc.oneof(...union.map((option) => fitting(option, named, name)))
   if ('const' in schema) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
   if (Array.isArray(type))
-    return fc.oneof(...type.map((one) => fitting({ ...schema, type: one }, named, name)))
+    return fc.oneof(...type.map((kind) => fitting({ ...schema, type: kind }, named, name)))
   switch (type) {
     case 'string': {
       const known = Object.hasOwn(named, name) ? named[name] : undefined
@@ -148,7 +148,10 @@ export const fitting = (schema: Schema, named: Named = {}, name = ''): fc.Arbitr
     case 'object': {
       if (!properties)
         return fc.dictionary(fc.string({ maxLength: 10 }), valuesOf(schema, named), { maxKeys: 3 })
-      const fields = Object.entries(properties).map(([key, one]) => [key, fitting(one, named, key)])
+      const fields = Object.entries(properties).map(([key, field]) => [
+        key,
+        fitting(field, named, key),
+      ])
       return fc.record<Record<string, unknown>, string>(Object.fromEntries(fields), {
         requiredKeys: required,
       })
@@ -180,8 +183,8 @@ export const nearMiss = (
   fc
     .tuple(good, fc.nat(), fc.constantFrom(...wrongs), misfits, hostileText)
     .map(([value, at, wrong, put, name]) => {
-      const whole = { value: structuredClone(value) }
-      const places = [...placesIn(whole)]
+      const root = { value: structuredClone(value) }
+      const places = [...placesIn(root)]
       const [within, key] = places[at % places.length] as Place
       if (wrong === 'removed' && key !== 'value') delete within[key]
       else if (wrong === 'wrapped') within[key] = [within[key]]
@@ -193,5 +196,5 @@ export const nearMiss = (
           writable: true,
         })
       else within[key] = put
-      return whole.value
+      return root.value
     })

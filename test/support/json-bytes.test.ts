@@ -4,7 +4,7 @@ import t from 'tap'
 import { writeJson } from '../../src/support/json-bytes.ts'
 import { utf8Of } from '../../src/support/utf8.ts'
 
-const written = (value: unknown) => {
+const serialize = (value: unknown) => {
   let same = false
   const bytes = utf8Of((to) => {
     to.write('“')
@@ -28,15 +28,17 @@ t.test(
       fc.oneof(member, fc.array(member), fc.dictionary(string, member)),
     )
     fc.assert(
-      fc.property(value, (made) => {
-        const { text, same } = written(made)
-        return text === JSON.stringify(made) && isDeepStrictEqual(JSON.parse(text), made) === same
+      fc.property(value, (sample) => {
+        const { text, same } = serialize(sample)
+        return (
+          text === JSON.stringify(sample) && isDeepStrictEqual(JSON.parse(text), sample) === same
+        )
       }),
     )
   },
 )
 
-t.test('what text has in another way is told', async (t) => {
+t.test('reports a value that its text does not restore', async (t) => {
   const values = [
     undefined,
     { gone: undefined },
@@ -54,26 +56,26 @@ t.test('what text has in another way is told', async (t) => {
     { call: () => 1 },
   ]
   for (const value of values) {
-    const { same, text } = written(value)
+    const { same, text } = serialize(value)
     t.equal(text, JSON.stringify(value) ?? 'null')
     t.notOk(same, text)
   }
   const plain = { a: [{ b: 1, c: null }], d: 'e', f: false, g: 0.5 }
-  t.match(written(plain), { same: true, text: JSON.stringify(plain) })
+  t.match(serialize(plain), { same: true, text: JSON.stringify(plain) })
 })
 
-t.test('what JSON does not have is refused as JSON.stringify refuses it', async (t) => {
+t.test('refuses the values that JSON.stringify refuses', async (t) => {
   const circle: Record<string, unknown> = {}
   circle.own = circle
-  t.throws(() => written(circle), TypeError)
-  t.throws(() => written({ big: 1n }), TypeError)
+  t.throws(() => serialize(circle), TypeError)
+  t.throws(() => serialize({ big: 1n }), TypeError)
 })
 
-t.test('what was written stays as it is, however much follows', async (t) => {
+t.test('later writes do not change earlier bytes', async (t) => {
   const values = Array.from({ length: 100 }, (_, n) => ({ n, text: '“a”\n'.repeat(n * n) }))
   const all = values.map((value) => {
-    written({ value, gone: undefined })
-    return written(value).bytes
+    serialize({ value, gone: undefined })
+    return serialize(value).bytes
   })
   for (const [n, bytes] of all.entries())
     t.equal(bytes.toString(), `“${JSON.stringify(values[n])}\n`)
@@ -84,7 +86,7 @@ t.test('a text keeps about as much memory as it has bytes', async (t) => {
     const texts = { one: 'a'.repeat(length) }
     const many = Array.from({ length: length / 10 }, () => 'abcdefg')
     for (const value of [texts, many]) {
-      const { bytes } = written(value)
+      const { bytes } = serialize(value)
       t.ok(bytes.buffer.byteLength <= Math.max(65_536, bytes.length))
     }
   }
@@ -97,8 +99,8 @@ t.test('what could not be written leaves nothing behind', async (t) => {
       throw new Error('no such field')
     },
   }
-  t.throws(() => written(failing), new Error('no such field'))
-  const { text, bytes } = written('small')
+  t.throws(() => serialize(failing), new Error('no such field'))
+  const { text, bytes } = serialize('small')
   t.equal(text, '"small"')
   t.ok(bytes.buffer.byteLength <= 65_536)
 })

@@ -13,8 +13,8 @@ const time = (seconds: number) => Date.UTC(2026, 0, 1) + seconds * 1_000
 export const anyTime = fc.integer({ min: -30, max: lastSecond }).map(time)
 
 /**
- * Logs of three organizations, some of them long enough for several stretches of the event index, at
- * positions with gaps, their times not quite in order.
+ * Logs of three organizations, some long enough for several stretches of the event index, with gaps
+ * between positions and times that are slightly out of order.
  */
 export const longHistory: fc.Arbitrary<RecordedEvent[]> = fc
   .array(

@@ -20,14 +20,14 @@ export const lurchingClock = (first: number) => {
   }
 }
 
-type Told = { type: string; data: { durationMs?: number }; metadata: { at: string } }
+type Event = { type: string; data: { durationMs?: number }; metadata: { at: string } }
 
 const longest = 10 * 60_000
 
 /** Holds an organization's history against its rules: times in order, durations as they were. */
 export const soundTimes = async (t: Test, platform: Platform, organizationId: string) => {
   const path = `/organizations/${organizationId}/audit/events?limit=500`
-  const { events }: { events: Told[] } = await platform.ask('GET', path)
+  const { events }: { events: Event[] } = await platform.ask('GET', path)
   const times = events.map(({ metadata }) => metadata.at)
   t.strictSame(times, times.toSorted(), 'times never go back')
   const lasting = events.filter(({ data }) => data.durationMs !== undefined)

@@ -20,8 +20,8 @@ export const asking = async (t: Test, limits: McpLimits = {}) => {
   ])
   const outbound = guardedOutbound({ allowHosts: ['127.0.0.1'] })
   const hosts: string[] = []
-  const find = async (...asked: string[]) => {
-    const value = values.get(asked.join('/'))
+  const find = async (...path: string[]) => {
+    const value = values.get(path.join('/'))
     return value === undefined ? undefined : { value, hosts }
   }
   let now = 0
@@ -37,8 +37,8 @@ export const asking = async (t: Test, limits: McpLimits = {}) => {
   })
   const toolsAt = async (url: string, headers: Record<string, string> = {}, by: Call = call) => {
     if (URL.canParse(url)) hosts.push(new URL(url).host)
-    const [found] = await mcp.toolsOf([{ name: 'Double', url, headers }], by)
-    return found?.tools ?? []
+    const [server] = await mcp.toolsOf([{ name: 'Double', url, headers }], by)
+    return server?.tools ?? []
   }
   const standingAt = (url: string) =>
     mcp.standingOf(call.organizationId, { name: 'Double', url, headers: {} })
@@ -51,7 +51,7 @@ export const asking = async (t: Test, limits: McpLimits = {}) => {
 export const namesOf = (tools: readonly Tool[]) => tools.map(({ spec }) => spec.name)
 
 export const named = (tools: readonly Tool[], name: string): Tool => {
-  const found = tools.find(({ spec }) => spec.name === name)
-  if (!found) throw new Error(`there is no tool ${name} among ${namesOf(tools).join(', ')}`)
-  return found
+  const tool = tools.find(({ spec }) => spec.name === name)
+  if (!tool) throw new Error(`there is no tool ${name} among ${namesOf(tools).join(', ')}`)
+  return tool
 }

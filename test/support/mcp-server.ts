@@ -61,13 +61,13 @@ export const mcpServer = async (t: Test, { authorization }: Options = {}) => {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   let current: Asked['headers'] = {}
 
-  const transportFor = async (asked: Asked) => {
-    const id = asked.headers['mcp-session-id']
+  const transportFor = async (incoming: Asked) => {
+    const id = incoming.headers['mcp-session-id']
     if (id !== undefined) return sessions.get(String(id))
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
-      onsessioninitialized: (made) => {
-        sessions.set(made, transport)
+      onsessioninitialized: (sessionId) => {
+        sessions.set(sessionId, transport)
       },
       onsessionclosed: (closed) => {
         sessions.delete(closed)
@@ -77,18 +77,18 @@ export const mcpServer = async (t: Test, { authorization }: Options = {}) => {
     return transport
   }
 
-  const site = await web(t, async (asked, response) => {
-    current = asked.headers
+  const site = await web(t, async (incoming, response) => {
+    current = incoming.headers
     if (authorization !== undefined && current.authorization !== authorization) {
       response.writeHead(401).end(`refused: ${current.authorization}`)
       return
     }
-    const transport = await transportFor(asked)
+    const transport = await transportFor(incoming)
     if (!transport) {
       response.writeHead(404).end('no such session')
       return
     }
-    const body = asked.body === '' ? undefined : JSON.parse(asked.body)
+    const body = incoming.body === '' ? undefined : JSON.parse(incoming.body)
     await transport.handleRequest(response.req, response, body)
   })
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { mediaHeader } from '../../src/support/media-header.ts'
 import { gif, jpeg, mp3, pdf, png, wav, webp } from './media.ts'
 
-t.test('formats and sizes are told by the first bytes', async (t) => {
+t.test('detects format and size by the first bytes', async (t) => {
   const size = { width: 800, height: 600 }
   const images = {
     'image/png': [png(800, 600)],
@@ -21,7 +21,7 @@ t.test('formats and sizes are told by the first bytes', async (t) => {
 t.test('whatever the bytes are, there is an answer', async (t) => {
   for (const text of ['', 'hello', '<svg/>', 'RIFF', 'RIFFxxxxAVI ', 'BM'])
     t.equal(mediaHeader(Buffer.from(text)), undefined, JSON.stringify(text))
-  const whole = [
+  const samples = [
     png(),
     gif(1, 1),
     jpeg(9, 9),
@@ -29,7 +29,7 @@ t.test('whatever the bytes are, there is an answer', async (t) => {
     webp.lossless(1, 1),
     webp.extended(1, 1),
   ]
-  for (const bytes of whole)
+  for (const bytes of samples)
     for (let length = 0; length <= bytes.length; length++)
       t.doesNotThrow(() => mediaHeader(bytes.subarray(0, length)))
   t.strictSame(mediaHeader(png(0, 0)), { mediaType: 'image/png' }, 'no size is none')

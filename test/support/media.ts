@@ -1,4 +1,4 @@
-/** Beginnings of files that tell what they are, and how large; what follows is no picture or sound. */
+/** Headers of files, with type and size, followed by bytes that are no picture or sound. */
 
 const filled = (head: Buffer, bytes = head.length): Buffer =>
   Buffer.concat([head, Buffer.alloc(Math.max(0, bytes - head.length), 7)])

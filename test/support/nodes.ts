@@ -4,7 +4,7 @@ import { eventStoreDbDouble } from './eventstoredb-double/double.ts'
 import { ownDatabase } from './mongo.ts'
 import { startServer } from './server.ts'
 
-/** Two servers on the same two databases: EventStoreDB's double, and a MongoDB of the test's own. */
+/** Two servers on the same databases: the EventStoreDB double and a MongoDB for this test. */
 export const startNodes = async (t: Test, env: Record<string, string> = {}) => {
   const store = await eventStoreDbDouble()
   t.teardown(store.stop)

@@ -8,7 +8,7 @@ type Message = { id?: number | string; method: string; params?: { name?: string;
 /** Answers a request in any way, or gives its result. */
 export type OddAnswer =
   | object
-  | ((message: Message, response: ServerResponse, asked: Asked) => void)
+  | ((message: Message, response: ServerResponse, incoming: Asked) => void)
 
 const initialized = {
   protocolVersion: '2025-11-25',
@@ -34,17 +34,17 @@ const usual: Readonly<Record<string, OddAnswer>> = {
 export const oddMcpServer = async (t: Test, odd: Readonly<Record<string, OddAnswer>> = {}) => {
   const answers = { ...usual, ...odd }
   const methods: string[] = []
-  const site = await web(t, (asked, response) => {
-    if (asked.method !== 'POST') {
-      const other = answers[`${asked.method}`]
-      if (typeof other === 'function') other({ method: `${asked.method}` }, response, asked)
+  const site = await web(t, (incoming, response) => {
+    if (incoming.method !== 'POST') {
+      const other = answers[`${incoming.method}`]
+      if (typeof other === 'function') other({ method: `${incoming.method}` }, response, incoming)
       else response.writeHead(405).end()
       return
     }
-    const message: Message = JSON.parse(asked.body)
+    const message: Message = JSON.parse(incoming.body)
     methods.push(message.method)
     const answer = answers[message.method]
-    if (typeof answer === 'function') answer(message, response, asked)
+    if (typeof answer === 'function') answer(message, response, incoming)
     else if (message.id === undefined) response.writeHead(202).end()
     else if (answer) json(response, { jsonrpc: '2.0', id: message.id, result: answer })
     else {
@@ -52,7 +52,7 @@ export const oddMcpServer = async (t: Test, odd: Readonly<Record<string, OddAnsw
       json(response, { jsonrpc: '2.0', id: message.id, error })
     }
   })
-  return { ...site, count: (method: string) => methods.filter((one) => one === method).length }
+  return { ...site, count: (method: string) => methods.filter((name) => name === method).length }
 }
 
 /** An answer of a status, a type and a body. */

@@ -69,26 +69,28 @@ export const conformance = () => {
   return (operation: Operation, answer: Answer): string | undefined => {
     const { status, headers, text } = answer
     const code = headers['x-error-code']
-    const told = `${status} ${code ?? ''}`.trim()
+    const summary = `${status} ${code ?? ''}`.trim()
     const named = operation.responses[status]
-    if (!named) return `${told} is not named`
-    if (broken.test(text)) return `${told} tells where it broke: ${text.slice(0, 400)}`
-    if (typeof headers['x-request-id'] !== 'string') return `${told} has no X-Request-Id`
-    if (status >= 400 !== (code !== undefined)) return `${told} and its code`
-    if (code === 'internal_error') return `${told}: ${text.slice(0, 400)}`
+    if (!named) return `${summary} is not named`
+    if (broken.test(text)) return `${summary} tells where it broke: ${text.slice(0, 400)}`
+    if (typeof headers['x-request-id'] !== 'string') return `${summary} has no X-Request-Id`
+    if (status >= 400 !== (code !== undefined)) return `${summary} and its code`
+    if (code === 'internal_error') return `${summary}: ${text.slice(0, 400)}`
     if (code && !named.description.split(', ').includes(String(code)))
-      return `${told} is not among: ${named.description}`
+      return `${summary} is not among: ${named.description}`
     const type = String(headers['content-type'] ?? '').split(';')[0] ?? ''
     if (!named.content)
-      return text === '' || status === 101 ? undefined : `${told} has a body: ${text.slice(0, 400)}`
+      return text === '' || status === 101
+        ? undefined
+        : `${summary} has a body: ${text.slice(0, 400)}`
     const described = named.content[type] ?? named.content['*/*']
-    if (!described) return `${told} is ${type || 'of no type'}`
+    if (!described) return `${summary} is ${type || 'of no type'}`
     const fault =
       type === 'text/event-stream'
         ? streamFault(text)
         : type === 'application/json'
           ? jsonFault(described.schema, answer)
           : undefined
-    return fault && `${told}: ${fault}`
+    return fault && `${summary}: ${fault}`
   }
 }

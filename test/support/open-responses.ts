@@ -105,9 +105,15 @@ const response = z
     safety_identifier: z.string().nullable(),
     prompt_cache_key: z.string().nullable(),
   })
-  .refine((one) => (one.completed_at !== null) === (one.status === 'completed'), 'completed_at')
-  .refine((one) => (one.error !== null) === (one.status === 'failed'), 'error')
-  .refine((one) => (one.incomplete_details !== null) === (one.status === 'incomplete'), 'details')
+  .refine(
+    (response) => (response.completed_at !== null) === (response.status === 'completed'),
+    'completed_at',
+  )
+  .refine((response) => (response.error !== null) === (response.status === 'failed'), 'error')
+  .refine(
+    (response) => (response.incomplete_details !== null) === (response.status === 'incomplete'),
+    'details',
+  )
 
 const ofItem = { item_id: z.string(), output_index: count }
 const ofPart = { ...ofItem, content_index: count }
@@ -148,15 +154,15 @@ const faultsIn = (schema: z.ZodType, value: unknown): string[] => {
 export const responseFaults = (body: unknown): string[] => faultsIn(response, body)
 
 /** Where an event is not one of Open Responses. */
-export const eventFaults = (one: unknown): string[] => faultsIn(events, one)
+export const eventFaults = (event: unknown): string[] => faultsIn(events, event)
 
-// biome-ignore lint/suspicious/noExplicitAny: what a server sends is what a test looks into
+// biome-ignore lint/suspicious/noExplicitAny: tests read any field
 type Event = any
 
 const pattern = /^event: (?<type>\S+)\n(?:id: (?<id>\d+)\n)?data: (?<data>[^\n]+)$/
 
 /**
- * The event of one item of a stream, and its faults; undefined for the `[DONE]` at the end. `numbered`:
+ * The event of one item of a stream, and its faults; undefined for the final `[DONE]`. `numbered`:
  * it has an `id:` line.
  */
 export const eventIn = (

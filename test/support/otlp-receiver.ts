@@ -59,9 +59,9 @@ const fieldsOf = (bytes: Buffer): Map<number, (bigint | Buffer)[]> => {
 }
 
 const messages = (bytes: Buffer, field: number) =>
-  (fieldsOf(bytes).get(field) ?? []).map((one) => fieldsOf(Buffer.from(one as Buffer)))
+  (fieldsOf(bytes).get(field) ?? []).map((field) => fieldsOf(Buffer.from(field as Buffer)))
 const nested = (fields: ReturnType<typeof fieldsOf>, field: number) =>
-  (fields.get(field) ?? []).map((one) => fieldsOf(one as Buffer))
+  (fields.get(field) ?? []).map((field) => fieldsOf(field as Buffer))
 const text = (fields: ReturnType<typeof fieldsOf>, field: number) =>
   String(fields.get(field)?.[0] ?? '')
 const hex = (fields: ReturnType<typeof fieldsOf>, field: number) =>
@@ -81,8 +81,8 @@ const spansInProtobuf = (body: Buffer): ReceivedSpan[] =>
         nested(span, 9).map((attribute) => [
           text(attribute, 1),
           nested(attribute, 2).map((value) => {
-            const whole = value.get(3)?.[0]
-            return whole === undefined ? text(value, 1) : Number(whole)
+            const integer = value.get(3)?.[0]
+            return integer === undefined ? text(value, 1) : Number(integer)
           })[0],
         ]),
       ),
@@ -93,7 +93,7 @@ const spansInProtobuf = (body: Buffer): ReceivedSpan[] =>
 const spansInJson = (body: any): ReceivedSpan[] =>
   body.resourceSpans
     // biome-ignore lint/suspicious/noExplicitAny: as above
-    .flatMap((one: any) => one.scopeSpans.flatMap(({ spans }: any) => spans))
+    .flatMap((resource: any) => resource.scopeSpans.flatMap(({ spans }: any) => spans))
     // biome-ignore lint/suspicious/noExplicitAny: as above
     .map(({ traceId, spanId, parentSpanId = '', name, attributes, status }: any) => ({
       traceId,
@@ -117,8 +117,8 @@ export const otlpReceiver = async (t: Test, { hold = false } = {}) => {
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part)
-    const whole = Buffer.concat(parts)
-    const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(whole) : whole
+    const bytes = Buffer.concat(parts)
+    const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes
     const type = request.headers['content-type'] ?? ''
     types.add(type)
     requests++

@@ -17,7 +17,10 @@ export const withOrganization = async ({ asking, asPlatform: platform }: Started
 }
 
 /** An organization that provisions users. */
-export const partner = async ({ asking, asPlatform: platform }: StartedApp, name = 'owner') => {
+export const partner = async (
+  { asking: clientOf, asPlatform: platform }: StartedApp,
+  name = 'owner',
+) => {
   const created = await platform('POST', '/api/admin/organizations', {
     name: 'Partner',
     owner: { email: `${name}@example.com`, name: 'Olga' },
@@ -28,8 +31,8 @@ export const partner = async ({ asking, asPlatform: platform }: StartedApp, name
   const at = `/api/admin/organizations/${organization_id}`
   /** What an organization key with these scopes asks. */
   const key = async (...scopes: string[]) => {
-    const made = await platform('POST', `${at}/api-keys`, { name: 'Partner', scopes })
-    return asking(made.body.key)
+    const created = await platform('POST', `${at}/api-keys`, { name: 'Partner', scopes })
+    return clientOf(created.body.key)
   }
   const own = await platform('POST', `${at}/api-keys`, { name: 'Own', type: 'user' })
   const provisions = await key('users:provision')
@@ -39,7 +42,7 @@ export const partner = async ({ asking, asPlatform: platform }: StartedApp, name
     owner_user_id,
     orchestrator_agent_id,
     /** The owner's user key. */
-    owner: asking(own.body.key),
+    owner: clientOf(own.body.key),
     key,
     /** What a member without a role of more asks with a user key of theirs. */
     async member(email: string, ...scopes: string[]) {
@@ -48,11 +51,11 @@ export const partner = async ({ asking, asPlatform: platform }: StartedApp, name
       const login = { email, provider: 'test', subject: email, accept }
       await platform('POST', '/api/admin/identity/logins', login)
       const settings = { name: 'Theirs', type: 'user', user_id, scopes }
-      return asking((await platform('POST', `${at}/api-keys`, settings)).body.key)
+      return clientOf((await platform('POST', `${at}/api-keys`, settings)).body.key)
     },
     async provisioned(email: string) {
-      const made = await provisions('POST', users, { email, organization_id })
-      const user_id: string = made.body.user_id
+      const user = await provisions('POST', users, { email, organization_id })
+      const user_id: string = user.body.user_id
       return { user_id, path: `${users}/${user_id}` }
     },
   }

@@ -8,7 +8,9 @@ type Commands = Pick<Awaited<ReturnType<typeof commanding>>, 'sendMessage' | 'pa
 /** When the approvals below are late. */
 export const expiresAt = '2026-01-02T00:00:00.000Z'
 
-/** Begins a run of user-1 that holds 100 micro-credits, has used 70 of them, and asks for one approval. */
+/**
+ * Starts a run of user-1 that reserves 100 micro-credits, has used 70 and asks for one approval.
+ */
 export const asking =
   ({ sendMessage, pauseRun }: Commands) =>
   async (sessionId: string, runId: string): Promise<void> => {

@@ -38,11 +38,11 @@ t.test(
         }
         const stored: PersistentMap<number> = JSON.parse(JSON.stringify(map))
         return [map, stored].every(
-          (one) =>
-            isEmptyMap(one) === (expected.size === 0) &&
-            keysOf(one).toSorted().join() === [...expected.keys()].toSorted().join() &&
-            valuesOf(one).toSorted().join() === [...expected.values()].toSorted().join() &&
-            keys.every((key) => valueIn(one, key) === expected.get(key)),
+          (variant) =>
+            isEmptyMap(variant) === (expected.size === 0) &&
+            keysOf(variant).toSorted().join() === [...expected.keys()].toSorted().join() &&
+            valuesOf(variant).toSorted().join() === [...expected.values()].toSorted().join() &&
+            keys.every((key) => valueIn(variant, key) === expected.get(key)),
         )
       }),
     )

@@ -19,6 +19,6 @@ t.test('every text is written as JSON.stringify writes it', (t) => {
       '🦊',
     ),
   )
-  fc.assert(fc.property(text, (one) => t.equal(jsonString(one), JSON.stringify(one))))
+  fc.assert(fc.property(text, (sample) => t.equal(jsonString(sample), JSON.stringify(sample))))
   t.end()
 })

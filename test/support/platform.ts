@@ -11,7 +11,7 @@ type AskKey = {
   rate_limit_hour?: number
 }
 
-let made = 0
+let madeCount = 0
 
 const fine = ({ status, body }: { status: number; body: unknown }) => {
   if (status >= 300) throw new Error(`the admin API answered ${status}: ${JSON.stringify(body)}`)
@@ -28,8 +28,8 @@ export const platform = (url: string) => {
 
   /** In credits: a user's balance, and the balance less reservations. */
   const balanceOf = async (userId: string) => {
-    const found = await ask('POST', `/users/${userId}/credits`, { amount: 0, reason: 'look' })
-    return { balance: found.credit_balance, effective: found.effective_balance }
+    const reply = await ask('POST', `/users/${userId}/credits`, { amount: 0, reason: 'look' })
+    return { balance: reply.credit_balance, effective: reply.effective_balance }
   }
 
   /** An organization's stored events, the oldest first: all, or those of a type. */
@@ -45,7 +45,7 @@ export const platform = (url: string) => {
     events,
     /** An organization with an owner of its own, on the Pro plan with 100 credits. */
     async organization({ plan = 'pro_monthly', credits = 100 }: Ask = {}) {
-      const n = ++made
+      const n = ++madeCount
       const organization = await ask('POST', '/organizations', {
         name: `Organization ${n}`,
         owner: { email: `owner-${n}@example.com`, name: 'Olga' },
@@ -59,11 +59,11 @@ export const platform = (url: string) => {
         ownerId: owner_user_id as string,
         balance: () => balanceOf(owner_user_id),
         /** A key, backed by the owner unless told otherwise. */
-        async key(asked: AskKey = {}) {
+        async key(options: AskKey = {}) {
           const { key } = await ask('POST', `${at}/api-keys`, {
             name: 'Test',
             rate_limit_minute: 1_000,
-            ...asked,
+            ...options,
           })
           return client(url, key)
         },
@@ -77,7 +77,7 @@ export const platform = (url: string) => {
         },
         /** A member who has joined, or (pending) one who is only invited. */
         async member({ pending = false }: { pending?: boolean } = {}): Promise<string> {
-          const email = `member-${++made}@example.com`
+          const email = `member-${++madeCount}@example.com`
           const { user_id } = await ask('POST', `${at}/members`, { email })
           if (!pending)
             await ask('POST', '/identity/logins', {

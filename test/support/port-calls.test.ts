@@ -17,7 +17,7 @@ const joined = (t: Test, served: Partial<Served>, { mostStreams = 100 } = {}) =>
     ...served,
     places: 2,
     mostStreams,
-    ownerOf: (asked) => String(asked),
+    ownerOf: (argument) => String(argument),
     packed: (error) => String(error),
     tooMany: () => new Error('too many'),
   })
@@ -33,7 +33,7 @@ const textOf = (part: unknown) => new TextDecoder().decode(part as Uint8Array)
 t.test('answers, streams and their errors', async (t) => {
   const calls = joined(t, {
     answers: {
-      double: async (asked: number) => asked * 2,
+      double: async (argument: number) => argument * 2,
       fail: async () => {
         throw new Error('no')
       },
@@ -63,8 +63,8 @@ t.test('answers, streams and their errors', async (t) => {
 })
 
 t.test('a stream is made as it is taken, and ends with its reader', async (t) => {
-  let made = 0
-  const ended = deferred<void>()
+  let partCount = 0
+  const end = deferred<void>()
   const calls = joined(
     t,
     {
@@ -73,9 +73,9 @@ t.test('a stream is made as it is taken, and ends with its reader', async (t) =>
           head: undefined,
           parts: (async function* () {
             try {
-              for (;;) yield { n: made++ }
+              for (;;) yield { n: partCount++ }
             } finally {
-              ended.resolve()
+              end.resolve()
             }
           })(),
         }),
@@ -86,8 +86,8 @@ t.test('a stream is made as it is taken, and ends with its reader', async (t) =>
   )
   const { parts } = await calls.stream('endless', 'a')
   for await (const part of parts) if (Object(part).n === 2) break
-  await ended.promise
-  t.equal(made, 3, 'no part is made before it is asked for')
+  await end.promise
+  t.equal(partCount, 3, 'no part is made before it is asked for')
   const { parts: unread } = await calls.stream('endless', 'a')
   await t.rejects(calls.stream('endless', 'b'), /too many/)
   t.equal(await calls.answer('ping', 'a'), 'pong', 'one that is not read holds no place')
@@ -96,20 +96,20 @@ t.test('a stream is made as it is taken, and ends with its reader', async (t) =>
 })
 
 t.test('owners take turns', async (t) => {
-  const begun: string[] = []
+  const started: string[] = []
   const gates: (() => void)[] = []
   const calls = joined(t, {
     answers: {
-      slow: async (asked: string) => {
-        begun.push(asked)
+      slow: async (argument: string) => {
+        started.push(argument)
         await new Promise<void>((resolve) => gates.push(resolve))
       },
     },
   })
   const all = ['a', 'a', 'a', 'b'].map((owner) => calls.answer('slow', owner))
-  while (begun.length < 2) await new Promise(setImmediate)
-  t.strictSame(begun, ['a', 'b'], 'one owner does not hold both places')
-  while (gates.length > 0 || begun.length < 4) {
+  while (started.length < 2) await new Promise(setImmediate)
+  t.strictSame(started, ['a', 'b'], 'one owner does not hold both places')
+  while (gates.length > 0 || started.length < 4) {
     gates.splice(0).forEach((open) => {
       open()
     })

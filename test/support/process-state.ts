@@ -33,7 +33,7 @@ const targetOf = (path: string): string => {
   }
 }
 
-/** The files, pipes and sockets that a process has open. Threads' own (event loops) are none of them. */
+/** The files, pipes and sockets that a process has open, without those of its event loops. */
 export const openFiles = (pid: number): string[] =>
   readdirSync(`/proc/${pid}/fd`)
     .map((fd) => targetOf(`/proc/${pid}/fd/${fd}`))

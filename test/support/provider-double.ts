@@ -55,10 +55,13 @@ const toolCall = ({ name, arguments: args }: Call, index: number) => ({
 
 /** Tool calls as OpenAI streams them: a head with the name, then the arguments in two pieces. */
 const callDeltas = (calls: readonly Call[]): unknown[] => {
-  const whole = calls.map(toolCall)
-  const heads = whole.map((call) => ({ ...call, function: { ...call.function, arguments: '' } }))
+  const toolCalls = calls.map(toolCall)
+  const heads = toolCalls.map((call) => ({
+    ...call,
+    function: { ...call.function, arguments: '' },
+  }))
   const pieces = [0, 1].flatMap((half) =>
-    whole.map(({ index, function: { arguments: args } }) => {
+    toolCalls.map(({ index, function: { arguments: args } }) => {
       const middle = args.length >> 1
       return { index, function: { arguments: half ? args.slice(middle) : args.slice(0, middle) } }
     }),
@@ -81,7 +84,7 @@ const chunksOf = (reply: Reply, model: string): string[] => {
     chunk({}, reason),
   ]
   if (usage) chunks.push({ ...head, choices: [], usage })
-  return [...chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`), 'data: [DONE]\n\n']
+  return [...chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), 'data: [DONE]\n\n']
 }
 
 const completionOf = (reply: Reply, model: string) => ({

@@ -13,7 +13,7 @@ export type Answer = {
   status: number
   headers: IncomingHttpHeaders
   text: string
-  // biome-ignore lint/suspicious/noExplicitAny: what a server sends is what a test looks into
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any field
   body: any
 }
 

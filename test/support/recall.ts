@@ -34,9 +34,11 @@ export const recall = async (dir: string, among: number) => {
     index.add(filename, lines)
     stored.set(filename, hash)
   }
-  const asked = questions.parse(JSON.parse(await readFile(join(library, 'questions.json'), 'utf8')))
+  const entries = questions.parse(
+    JSON.parse(await readFile(join(library, 'questions.json'), 'utf8')),
+  )
   const missed: string[] = []
-  for (const { question, file, says } of asked) {
+  for (const { question, file, says } of entries) {
     const texts = await Promise.all(
       index.search(question, among).map(async ({ upload, start, end }) => {
         const line = await blobs.get(stored.get(upload) ?? '', { start, end })
@@ -44,10 +46,10 @@ export const recall = async (dir: string, among: number) => {
         return { filename: upload, text: text.toLowerCase() }
       }),
     )
-    const found = texts.some(
+    const isHit = texts.some(
       ({ filename, text }) => filename === file && text.includes(says.toLowerCase()),
     )
-    if (!found) missed.push(question)
+    if (!isHit) missed.push(question)
   }
-  return { share: 1 - missed.length / asked.length, missed, questions: asked.length }
+  return { share: 1 - missed.length / entries.length, missed, questions: entries.length }
 }

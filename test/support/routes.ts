@@ -31,9 +31,9 @@ const literal = (node: ts.Node | undefined): string | undefined => {
 
 const property = (node: ts.Node | undefined, name: string): string | undefined => {
   if (!node || !ts.isObjectLiteralExpression(node)) return undefined
-  const found = node.properties.find((one) => one.name?.getText() === name)
-  if (!found) return undefined
-  return literal(ts.isPropertyAssignment(found) ? found.initializer : found.name)
+  const match = node.properties.find((member) => member.name?.getText() === name)
+  if (!match) return undefined
+  return literal(ts.isPropertyAssignment(match) ? match.initializer : match.name)
 }
 
 /** `http.get('/path', …)` and `http.route({ method, url, … })`. */
@@ -56,9 +56,9 @@ const returnedFunctions = (node: ts.Node): ts.ObjectLiteralElementLike[] => {
   const returned = last && ts.isReturnStatement(last) ? last.expression : undefined
   if (!returned || !ts.isObjectLiteralExpression(returned)) return []
   return returned.properties.filter(
-    (one) =>
-      ts.isMethodDeclaration(one) ||
-      (ts.isPropertyAssignment(one) && ts.isArrowFunction(one.initializer)),
+    (member) =>
+      ts.isMethodDeclaration(member) ||
+      (ts.isPropertyAssignment(member) && ts.isArrowFunction(member.initializer)),
   )
 }
 
@@ -67,8 +67,8 @@ const typesGiven = (node: ts.Node): [name: string, type: ts.Node][] => {
   if (!ts.isParameter(node) || !node.type) return []
   const { type, name } = node
   if (ts.isIdentifier(name)) return [[name.text, type]]
-  return name.elements.flatMap((one) =>
-    ts.isBindingElement(one) ? [[one.name.getText(), type] as [string, ts.Node]] : [],
+  return name.elements.flatMap((element) =>
+    ts.isBindingElement(element) ? [[element.name.getText(), type] as [string, ts.Node]] : [],
   )
 }
 
@@ -79,7 +79,8 @@ const namesIn = (file: string, text: string): Names => {
     if (route) names.routes.push(route)
     if (ts.isVariableDeclaration(node) && ts.isIdentifier(node.name) && node.initializer) {
       const own = returnedFunctions(node.initializer)
-      for (const one of own) names.locals.set(one.name?.getText() ?? '', { node: one, file })
+      for (const member of own)
+        names.locals.set(member.name?.getText() ?? '', { node: member, file })
       if (own.length === 0) names.locals.set(node.name.text, { node: node.initializer, file })
     }
     if (ts.isFunctionDeclaration(node) && node.name)
@@ -94,13 +95,13 @@ const namesIn = (file: string, text: string): Names => {
 }
 
 const identifiersIn = (node: ts.Node): Set<string> => {
-  const found = new Set<string>()
-  const walk = (one: ts.Node): void => {
-    if (ts.isIdentifier(one)) found.add(one.text)
-    ts.forEachChild(one, walk)
+  const identifiers = new Set<string>()
+  const walk = (child: ts.Node): void => {
+    if (ts.isIdentifier(child)) identifiers.add(child.text)
+    ts.forEachChild(child, walk)
   }
   walk(node)
-  return found
+  return identifiers
 }
 
 /** Where routes share how they answer; its names count as those of the route. */
@@ -110,11 +111,11 @@ const isShared = (file: string) =>
 /** Every route that a file of `src/http/routes` declares. */
 export const declaredRoutes = (file: string, { textOf, importsOf }: Sources): Declared[] => {
   const seen = new Set<string>()
-  const all = (one: string): Names[] => {
-    if (seen.has(one)) return []
-    seen.add(one)
-    const shared = importsOf(one).map(({ from }) => from)
-    return [namesIn(one, textOf(one)), ...shared.filter(isShared).flatMap(all)]
+  const all = (module: string): Names[] => {
+    if (seen.has(module)) return []
+    seen.add(module)
+    const shared = importsOf(module).map(({ from }) => from)
+    return [namesIn(module, textOf(module)), ...shared.filter(isShared).flatMap(all)]
   }
   const scopes = all(file)
   const { routes = [] } = scopes[0] ?? {}
@@ -131,7 +132,7 @@ export const declaredRoutes = (file: string, { textOf, importsOf }: Sources): De
         const key = `${from.file} ${name}`
         if (names.has(key)) continue
         names.add(key)
-        const imported = importsOf(from.file).find((one) => one.names.includes(name))
+        const imported = importsOf(from.file).find((imported) => imported.names.includes(name))
         if (imported) uses.push({ name, from: imported.from })
         const local = lookUp('locals', name)
         if (local && !holdsRoutes(local)) reach(local)

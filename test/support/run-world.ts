@@ -4,7 +4,7 @@ import { providerDouble, type Reply } from './provider-double.ts'
 import type { StartedServer } from './server.ts'
 import { toolServer } from './tool-server.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what a server recorded is what a test looks into
+// biome-ignore lint/suspicious/noExplicitAny: tests read any field
 type Recorded = { type: string; stream: string; data: any }
 
 /** A tool that calls the server of tools. */
@@ -31,7 +31,7 @@ export const neverAnswered: Reply = {
 /** A model's answer that calls one tool. */
 export const calling = (name: string): Reply => ({ calls: [{ name, arguments: {} }] })
 
-/** A scripted provider and a server of tools, both of which count, and what a server needs to reach them. */
+/** A scripted provider, a server of tools, both counting, and the environment to reach them. */
 export const countingWorld = async (
   t: Test,
   answers: Parameters<typeof providerDouble>[0] = { text: lastAnswer },

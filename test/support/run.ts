@@ -7,12 +7,13 @@ import type { Counts } from './runner/report.ts'
 import { temporary } from './runner/temporary.ts'
 
 /**
- * Runs compiled tests, a few processes of them at once: a line for each file, in full only what failed,
- * and why something was skipped. Closes with the line `N passed, N failed, N skipped` (assertions),
- * and exits with 1 if any failed or nothing ran.
+ * Runs compiled tests in a few processes. Prints a line for each file, failures in full, the
+ * reasons of skipped tests, and finally `N passed, N failed, N skipped` (assertions). Exits with 1
+ * if any failed or nothing ran.
  *
- * Arguments name test files or folders of them: `test/http/routes/chat.test.ts`. None: all of them,
- * and the checks of the sources; `--checks`: only those. `--grep=/^error /` runs tests of such names.
+ * Arguments are test files or folders: `test/http/routes/chat.test.ts`. Without arguments it runs
+ * all and the checks of the sources; with `--checks` only the checks. `--grep=/^error /` selects
+ * tests.
  */
 const say = (text: string) => process.stdout.write(`${text}\n`)
 const args = process.argv.slice(2)
@@ -65,7 +66,7 @@ const work = async () => {
   if (tests) add(await tests.close())
 }
 
-/** One more than there are processors: a file often waits, for timers and for processes that it started. */
+/** One more than there are processors, since files often wait for timers and child processes. */
 const jobs = Number(process.env.TEST_JOBS ?? availableParallelism() + 1)
 try {
   await Promise.all(Array.from({ length: jobs }, work))

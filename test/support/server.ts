@@ -41,42 +41,42 @@ const settings = (path: string, env: Env): Env => ({
 const ready = /"url":"(?<url>http:[^"]+)","msg":"ready"/
 
 /**
- * One life of the server in a process of its own, which a command such as `nsenter` may start. `begun` is given the
- * process before it is ready.
+ * One life of the server in a child process, which a command such as `nsenter` may start. `onStart`
+ * gets the process before it is ready.
  */
-const oneLife = async (env: Env, by: readonly string[], begun: (child: ChildProcess) => void) => {
+const oneLife = async (env: Env, by: readonly string[], onStart: (child: ChildProcess) => void) => {
   const { script, env: own } = serverProcess(env)
   const [command = '', ...rest] = [...by, process.execPath, ...serverOptions, script]
   const child = spawn(command, rest, {
     env: { PATH: process.env.PATH ?? '', ...own, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  begun(child)
+  onStart(child)
   let output = ''
-  const gone = once(child, 'exit') as Promise<[number | null, string | null]>
+  const exit = once(child, 'exit') as Promise<[number | null, string | null]>
   const url = await new Promise<string>((resolve, reject) => {
     const read = (bytes: Buffer) => {
       output += bytes
-      const found = ready.exec(output)?.groups?.url
-      if (found) resolve(found)
+      const serverUrl = ready.exec(output)?.groups?.url
+      if (serverUrl) resolve(serverUrl)
     }
     child.stdout.on('data', read)
     child.stderr.on('data', read)
-    void gone.then(([code, signal]) => {
+    void exit.then(([code, signal]) => {
       const how = signal ?? `exit code ${code}`
       reject(new Error(`the server did not start (${how}):\n${output}`))
     })
   })
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal)
-    const [code] = await gone
+    const [code] = await exit
     return code
   }
   return {
     url,
     /** Its process id. */
     pid: child.pid ?? 0,
-    gone,
+    gone: exit,
     end,
     output: () => output,
     /** Nothing is read of what it prints, until that is called which this answers. */
@@ -98,8 +98,8 @@ export const startServer = async (t: Owner, env: Env = {}, by: readonly string[]
   const all = settings(await newFolder(t), env)
   let child: ChildProcess | undefined
   const next = () =>
-    oneLife(all, by, (begun) => {
-      child = begun
+    oneLife(all, by, (started) => {
+      child = started
     })
   let life = await next()
   t.teardown(() => life.end('SIGKILL'))

@@ -31,7 +31,7 @@ t.test('holds what a Map holds', async () => {
   )
 })
 
-t.test('what has passed through is not kept by the old generation', async (t) => {
+t.test('deleted entries do not stay in the old generation', async (t) => {
   setFlagsFromString('--expose-gc')
   setFlagsFromString('--no-allocation-site-pretenuring')
   const collect: (options?: { type: 'minor' }) => void = runInNewContext('gc')
@@ -40,12 +40,12 @@ t.test('what has passed through is not kept by the old generation', async (t) =>
       ?.space_used_size ?? 0
 
   /** By how much the old generation grows while so many come and go, a few at a time. */
-  const grown = (kept: ReturnType<typeof slotMap<string, object>>, count: number): number => {
+  const grown = (slots: ReturnType<typeof slotMap<string, object>>, count: number): number => {
     collect()
     const before = old()
     for (let n = 0; n < count; n++) {
-      kept.set(`${n}`, { text: new Array(100) })
-      kept.delete(`${n - 8}`)
+      slots.set(`${n}`, { text: new Array(100) })
+      slots.delete(`${n - 8}`)
       if (n % 1_000 === 0) collect({ type: 'minor' })
     }
     return old() - before

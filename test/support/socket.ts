@@ -4,7 +4,7 @@ import { outgoing } from '../../src/http/ws/frames.ts'
 
 export type Sent = {
   type: keyof typeof outgoing
-  // biome-ignore lint/suspicious/noExplicitAny: what a server sends is what a test looks into
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any field
   [field: string]: any
 }
 

@@ -199,9 +199,9 @@ export const tested = ({ files, textOf, importsOf }: Sources) => {
   const nearest = (file: string): string[] => {
     const seen = new Set([file])
     for (let level = [file]; level.length > 0; ) {
-      level = level.flatMap((one) => importers.get(one) ?? []).filter((one) => !seen.has(one))
-      for (const one of level) seen.add(one)
-      const tests = level.flatMap((one) => (isTest(one) ? [one] : (own.get(one) ?? [])))
+      level = level.flatMap((file) => importers.get(file) ?? []).filter((file) => !seen.has(file))
+      for (const file of level) seen.add(file)
+      const tests = level.flatMap((module) => (isTest(module) ? [module] : (own.get(module) ?? [])))
       if (tests.length > 0) return [...new Set(tests)].toSorted()
     }
     return []

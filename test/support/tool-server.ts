@@ -2,17 +2,17 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-type Asked = { method: string; path: string; headers: IncomingHttpHeaders }
+type ToolRequest = { method: string; path: string; headers: IncomingHttpHeaders }
 
 /**
- * A server behind tools, on loopback: counts what it is asked, and answers by path. A path that is held
- * gets no answer until it is let go.
+ * A server behind tools, on loopback: counts its requests, and answers by path. A held path gets no
+ * answer.
  */
 export const toolServer = async () => {
-  const asked: Asked[] = []
+  const requests: ToolRequest[] = []
   const held = new Set<string>()
   const arrivals: { path: string; count: number; seen: () => void }[] = []
-  const timesOf = (path: string) => asked.filter((one) => one.path === path).length
+  const timesOf = (path: string) => requests.filter((request) => request.path === path).length
 
   const answer = (response: ServerResponse, path: string) => {
     response.writeHead(200, { 'content-type': 'application/json' })
@@ -22,8 +22,8 @@ export const toolServer = async () => {
   const server = createServer((request, response) => {
     const { method = '', url: path = '', headers } = request
     request.resume()
-    asked.push({ method, path, headers })
-    for (const one of arrivals) if (timesOf(one.path) >= one.count) one.seen()
+    requests.push({ method, path, headers })
+    for (const arrival of arrivals) if (timesOf(arrival.path) >= arrival.count) arrival.seen()
     if (!held.has(path)) answer(response, path)
   })
   server.listen(0, '127.0.0.1')
@@ -32,7 +32,7 @@ export const toolServer = async () => {
 
   return {
     url: `http://127.0.0.1:${port}`,
-    asked,
+    asked: requests,
     timesOf,
     /** From now on, requests for these paths get no answer. */
     hold(...paths: string[]) {

@@ -11,15 +11,15 @@ export type ToyTask =
   | { priority: true }
   | { heapLimit: true }
 
-const kept: string[][] = []
+const memory: string[][] = []
 
 serveTasks<ToyTask, number>((task) => {
   if ('throws' in task) throw new Error(task.throws)
   if ('hang' in task) for (;;) Math.random()
-  if ('fill' in task) for (let n = 0; ; n++) kept.push([`filled ${n}`])
+  if ('fill' in task) for (let n = 0; ; n++) memory.push([`filled ${n}`])
   if ('priority' in task) return { answer: getPriority() }
   if ('heapLimit' in task) return { answer: getHeapStatistics().heap_size_limit }
   if ('echo' in task) return { answer: task.echo }
-  kept.push(Array.from({ length: task.keep }, (_, n) => `kept ${kept.length} ${n}`))
-  return { answer: kept.length }
+  memory.push(Array.from({ length: task.keep }, (_, n) => `kept ${memory.length} ${n}`))
+  return { answer: memory.length }
 })

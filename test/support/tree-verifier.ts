@@ -65,8 +65,8 @@ type Consistency = {
 export const consistentWith = ({ from, to, proof, before, after }: Consistency): boolean => {
   if (from === 0) return proof.length === 0
   if (from === to) return proof.length === 0 && before.equals(after)
-  const whole = Number.isInteger(Math.log2(from))
-  const [first, ...rest] = whole ? [before, ...proof] : proof
+  const isPerfect = Number.isInteger(Math.log2(from))
+  const [first, ...rest] = isPerfect ? [before, ...proof] : proof
   if (!first) return false
   let fn = BigInt(from) - 1n
   let sn = BigInt(to) - 1n

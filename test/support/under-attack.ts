@@ -36,15 +36,17 @@ export const attackedServer = async (t: Owner, env: Record<string, string> = {})
   const silent = await providerDouble({ text: 'Well.', usage: null })
   const calling = await providerDouble({ calls })
   const deep = await providerDouble({ calls: [{ name: 'note', arguments: deepArguments }] })
-  const telling = await providerDouble({ text: 'x'.repeat(16_000) })
+  const verbose = await providerDouble({ text: 'x'.repeat(16_000) })
   t.teardown(silent.close)
   t.teardown(deep.close)
-  t.teardown(telling.close)
+  t.teardown(verbose.close)
   t.teardown(calling.close)
-  const providers = Object.entries({ silent, calling, deep, telling }).map(([name, { url }]) => ({
-    name,
-    base_url: url,
-  }))
+  const providers = Object.entries({ silent, calling, deep, telling: verbose }).map(
+    ([name, { url }]) => ({
+      name,
+      base_url: url,
+    }),
+  )
   return startServer(t, {
     LLM_PROVIDERS: JSON.stringify(providers),
     // Where the attacks' tools and servers are.
@@ -115,6 +117,6 @@ type Reply = { status: number; code?: string | null; body?: unknown }
 /** @throws Error, unless the answer has one of these statuses. */
 export const expect = <R extends Reply>(reply: R, ...statuses: number[]): R => {
   if (statuses.includes(reply.status)) return reply
-  const said = JSON.stringify(reply.body)?.slice(0, 500)
-  throw new Error(`answered ${reply.status} instead of ${statuses.join(' or ')}: ${said}`)
+  const text = JSON.stringify(reply.body)?.slice(0, 500)
+  throw new Error(`answered ${reply.status} instead of ${statuses.join(' or ')}: ${text}`)
 }

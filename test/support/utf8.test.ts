@@ -25,13 +25,13 @@ t.test('a text becomes the JSON that JSON.stringify makes', (t) => {
   fc.assert(
     fc.property(fc.array(text), (texts) => {
       const bytes = utf8Of(({ json }) => texts.forEach(json))
-      t.equal(String(bytes), texts.map((one) => JSON.stringify(one)).join(''))
+      t.equal(String(bytes), texts.map((json) => JSON.stringify(json)).join(''))
     }),
   )
   t.end()
 })
 
-t.test('longer than the memory; what was given before stays as it is', (t) => {
+t.test('longer than the buffer; earlier results stay unchanged', (t) => {
   const long = 'é“x'.repeat(200_000)
   const first = utf8Of(({ write }) => write('first'))
   const second = utf8Of(({ put, write }) => {

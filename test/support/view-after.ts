@@ -5,7 +5,7 @@ import { type Given, recordedOn } from './given.ts'
 import { foldedOneByOne } from './sequential-feed.ts'
 import { model } from './views-model.ts'
 
-/** A read model after these events, in memory: what a query is asked of. */
+/** A read model after these events, in memory, for queries. */
 export const viewAfter = <Doc extends Document, Table extends EventTable>(
   projection: Projection<Doc, Table>,
   stream: string,
@@ -14,12 +14,12 @@ export const viewAfter = <Doc extends Document, Table extends EventTable>(
   const documents = new Map(
     Object.entries(foldedOneByOne(projection, recordedOn(stream, events))) as [string, Doc][],
   )
-  const found = model(projection)
-  found.commit([...documents].map(([id, document]) => ({ id, document })))
+  const view = model(projection)
+  view.commit([...documents].map(([id, document]) => ({ id, document })))
   return {
     get: async (id) => documents.get(id),
     find: async (query) => {
-      const { items, total } = found.find(query)
+      const { items, total } = view.find(query)
       return { items: items as Doc[], total }
     },
     async *all() {

@@ -17,7 +17,7 @@ const compare = (a: unknown, b: unknown): number => {
   return Buffer.compare(Buffer.from(String(left)), Buffer.from(String(right)))
 }
 
-/** A read model as a list that is searched from end to end: what the views are measured by. */
+/** A read model as a list with linear search: the reference for the views. */
 export const model = ({ indexes }: ViewSpec) => {
   const documents = new Map<string, Document>()
   return {
@@ -35,15 +35,15 @@ export const model = ({ indexes }: ViewSpec) => {
       const values: readonly unknown[][] = equals.map((value, n) =>
         n === equals.length - 1 ? [value, ...orLast] : [value],
       )
-      const found = [...documents]
+      const matching = [...documents]
         .filter(([, document]) => paths.every((path, n) => values[n]?.includes(at(document, path))))
         .filter(([, document]) => within(at(document, orderBy)))
         .toSorted(
           ([idA, a], [idB, b]) => compare(at(a, orderBy), at(b, orderBy)) || compare(idA, idB),
         )
         .map(([, document]) => document)
-      if (descending) found.reverse()
-      return { items: found.slice(skip, skip + limit), total: query.total ?? found.length }
+      if (descending) matching.reverse()
+      return { items: matching.slice(skip, skip + limit), total: query.total ?? matching.length }
     },
     everything: (): Record<string, Document> =>
       Object.fromEntries([...documents].toSorted(([a], [b]) => compare(a, b))),

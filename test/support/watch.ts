@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
 /**
- * Runs test files again after every change that compiles. Arguments name files or folders; none: all
- * tests, without the checks.
+ * Runs test files again after every change that compiles. Arguments are files or folders; without
+ * any, it runs all tests and no checks.
  */
-const [, , ...asked] = process.argv
-const paths = asked.length > 0 ? asked : ['test']
+const [, , ...cliPaths] = process.argv
+const paths = cliPaths.length > 0 ? cliPaths : ['test']
 const run = new URL('run.js', import.meta.url).pathname
 const say = (text: string) => process.stdout.write(`${text}\n`)
 

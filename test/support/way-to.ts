@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 
-/** A way to the first of several servers that takes a connection, as a load balancer has it. Answers its port. */
+/** A load balancer to the first of several servers that accepts a connection. Returns its port. */
 export const wayTo = async (t: Test, urls: () => readonly string[]): Promise<number> => {
   const sockets = new Set<Socket>()
   const keep = (socket: Socket) => {

@@ -6,18 +6,18 @@ import type { Test } from 'tap'
 /** A request as it came, its body read. */
 export type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string }
 
-type Answer = (asked: Asked, response: ServerResponse) => void
+type Answer = (request: Asked, response: ServerResponse) => void
 
 /** An HTTP server on loopback that notes what it is asked; gone when the test ends. */
 export const web = async (t: Test, answer: Answer) => {
-  const asked: Asked[] = []
+  const requests: Asked[] = []
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part)
     const { method, url, headers } = request
-    const one = { method, url, headers, body: Buffer.concat(parts).toString() }
-    asked.push(one)
-    answer(one, response)
+    const incoming = { method, url, headers, body: Buffer.concat(parts).toString() }
+    requests.push(incoming)
+    answer(incoming, response)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -28,7 +28,13 @@ export const web = async (t: Test, answer: Answer) => {
       server.closeAllConnections()
     })
   t.teardown(close)
-  return { host: `127.0.0.1:${port}`, url: `http://127.0.0.1:${port}`, port, asked, close }
+  return {
+    host: `127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${port}`,
+    port,
+    asked: requests,
+    close,
+  }
 }
 
 export const json = (response: ServerResponse, body: unknown, status = 200, headers = {}): void => {

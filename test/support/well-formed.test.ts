@@ -15,13 +15,13 @@ t.test('halves in JSON are replaced, escaped or not; pairs and other escapes sta
 })
 
 t.test('a pair that two pieces divide is put together, and a half is replaced', async (t) => {
-  const told = (...pieces: string[]) => {
+  const piecesOf = (...pieces: string[]) => {
     const { next, rest } = wellFormedPieces()
     return [...pieces.map(next), rest()]
   }
-  t.strictSame(told('a', 'b'), ['a', 'b', ''])
-  t.strictSame(told('a\ud83d', '\ude00b'), ['a', '😀b', ''])
-  t.strictSame(told('\ud83d', '', '\ude00'), ['', '', '😀', ''])
-  t.strictSame(told('\ud83d', 'x', '\ude00'), ['', '\ufffdx', '\ufffd', ''])
-  t.strictSame(told('\ud83d\ud83d', '\ude00\ud83d'), ['\ufffd', '😀', '\ufffd'])
+  t.strictSame(piecesOf('a', 'b'), ['a', 'b', ''])
+  t.strictSame(piecesOf('a\ud83d', '\ude00b'), ['a', '😀b', ''])
+  t.strictSame(piecesOf('\ud83d', '', '\ude00'), ['', '', '😀', ''])
+  t.strictSame(piecesOf('\ud83d', 'x', '\ude00'), ['', '\ufffdx', '\ufffd', ''])
+  t.strictSame(piecesOf('\ud83d\ud83d', '\ude00\ud83d'), ['\ufffd', '😀', '\ufffd'])
 })

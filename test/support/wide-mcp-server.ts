@@ -14,7 +14,7 @@ export const wideMcpServer = async (
 ) =>
   web(t, ({ method, body }, response) => {
     if (method !== 'POST') return response.writeHead(405).end()
-    const asked: Message = JSON.parse(body)
+    const message: Message = JSON.parse(body)
     const usual: Readonly<Record<string, object>> = {
       initialize: {
         protocolVersion: '2025-11-25',
@@ -22,12 +22,12 @@ export const wideMcpServer = async (
         serverInfo: { name: 'wide', version: '1' },
       },
       'tools/list': { tools: names(answers) },
-      'tools/call': answers[asked.params?.name ?? ''] ?? {},
+      'tools/call': answers[message.params?.name ?? ''] ?? {},
       ...byMethod,
     }
-    const result = usual[asked.method]
-    if (asked.id === undefined) return response.writeHead(202).end()
+    const result = usual[message.method]
+    if (message.id === undefined) return response.writeHead(202).end()
     const error = { code: -32601, message: 'Method not found' }
     const answer = result ? { result } : { error }
-    json(response, { jsonrpc: '2.0', id: asked.id, ...answer })
+    json(response, { jsonrpc: '2.0', id: message.id, ...answer })
   })

@@ -19,10 +19,10 @@ const poolOf = (options: Partial<PoolOptions> = {}) =>
 t.test('tasks are answered, and what they throw is told', async (t) => {
   const pool = poolOf({ threads: 2 })
   t.teardown(pool.close)
-  const asked = Array.from({ length: 20 }, (_, n) => pool.run('a', { echo: n }))
+  const answers = Array.from({ length: 20 }, (_, n) => pool.run('a', { echo: n }))
   t.strictSame(
-    await Promise.all(asked),
-    asked.map((_, n) => n),
+    await Promise.all(answers),
+    answers.map((_, n) => n),
   )
   await t.rejects(pool.run('a', { throws: 'no' }), { name: 'WorkFailed', fault: 'crash' })
   t.equal(await pool.run('a', { echo: 1 }), 1)
@@ -77,7 +77,7 @@ t.test('closing fails what is pending and what comes', async (t) => {
   const pool = poolOf()
   const pending = [pool.run('a', { hang: true }), pool.run('a', { echo: 1 })]
   const failing = Promise.all(
-    pending.map((one) => t.rejects(one, { name: 'WorkFailed', fault: 'closed' })),
+    pending.map((task) => t.rejects(task, { name: 'WorkFailed', fault: 'closed' })),
   )
   await pool.close()
   await failing

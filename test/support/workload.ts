@@ -12,8 +12,8 @@ const wanted = ['image', 'video']
  * Something of everything that an organization and its partner can do, through the API; the keys it
  * was done with.
  */
-export const workload = async (platform: Platform, begun?: Organization) => {
-  const organization = begun ?? (await platform.organization())
+export const workload = async (platform: Platform, existing?: Organization) => {
+  const organization = existing ?? (await platform.organization())
   const { organizationId, ownerId } = organization
   const at = `/organizations/${organizationId}`
   const key = await organization.key({ scopes })
@@ -69,8 +69,8 @@ export const workload = async (platform: Platform, begun?: Organization) => {
   }
   const buyer = await organization.agent({ name: 'Buyer', tools: [shop] })
   await ok(key, 'PATCH', `/api/admin${at}/agents/${buyer}`, { description: 'Buys' })
-  const gone = await organization.agent({ name: 'Gone' })
-  await platform.ask('DELETE', `${at}/agents/${gone}`)
+  const deleted = await organization.agent({ name: 'Gone' })
+  await platform.ask('DELETE', `${at}/agents/${deleted}`)
 
   const files = ['one.txt', 'two.txt'].map((filename) => ({
     filename,
@@ -91,16 +91,16 @@ export const workload = async (platform: Platform, begun?: Organization) => {
   await uploaded((await ok(key, 'POST', '/api/external/rag/datastores', lasting)).datastore_id)
 
   const completions = `/api/external/agents/${agentId}/completions`
-  for (const message of ['remember that herons fish', ...wanted.map((one) => `Draw a ${one}`)])
+  for (const message of ['remember that herons fish', ...wanted.map((kind) => `Draw a ${kind}`)])
     await ok(key, 'POST', completions, { message, messages: [{ role: 'user', content: message }] })
   const careful = { name: 'Careful', tools: [{ type: 'remember', requires_approval: true }] }
-  const asked = await ok(
+  const completion = await ok(
     key,
     'POST',
     `/api/external/agents/${await organization.agent(careful)}/completions`,
     { message: 'remember that herons wait', session_id: 'a-1' },
   )
-  const [{ approval_id, arguments_digest }] = asked.pending_approvals
+  const [{ approval_id, arguments_digest }] = completion.pending_approvals
   const decision = { decision: 'approve', arguments_digest, reason: 'Fine' }
   await ok(key, 'POST', `/api/external/approvals/${approval_id}`, decision)
   await until(async () => {

@@ -23,7 +23,7 @@ for (const version of ['2025-11-25', '2026-07-28'])
     const url = await keyProxy(t, server, key, agentIds, (tool) => {
       if (tool === 'test_error_handling') provider.next({ status: 401 })
     })
-    const { results, said: output } = await checkServer(t, url, version)
+    const { results, output } = await checkServer(t, url, version)
     const passed = (status: string) => status === 'SUCCESS' || status === 'INFO'
 
     const left = results.filter(({ status }) => !passed(status))

@@ -22,10 +22,9 @@ const calledIn = (body: string) => {
 }
 
 /**
- * A way to our MCP server for testers that know no API key and call tools by names of their own. It
- * adds the key, takes the agents' ids from the ends of tools' names (and puts them back), and gives a
- * call without a message one. All else passes through as it is: paths, headers, bytes.
- * `calls` hears each call of a tool before it is passed on.
+ * A proxy to our MCP server for testers without an API key, which call tools by other names. It
+ * adds the key, a missing message, and the agents' ids at the ends of tools' names, and forwards
+ * the rest unchanged. `calls` is called before each forwarded tool call.
  */
 export const keyProxy = async (
   t: Test,
@@ -34,40 +33,44 @@ export const keyProxy = async (
   agentIds: Readonly<Record<string, string>>,
   calls: (tool: string) => void,
 ) => {
-  const ends = new Map(Object.entries(agentIds).map(([name, id]) => [name, id.slice(-12)]))
-  const long = (name: string): string => (ends.has(name) ? `${name}_${ends.get(name)}` : name)
+  const suffixes = new Map(Object.entries(agentIds).map(([name, id]) => [name, id.slice(-12)]))
+  const long = (name: string): string =>
+    suffixes.has(name) ? `${name}_${suffixes.get(name)}` : name
   const withIds = (body: string): string => {
     const call = calledIn(body)
-    if (!call || !ends.has(call.params.name)) return body
+    if (!call || !suffixes.has(call.params.name)) return body
     const { name, arguments: args } = call.params
     calls(name)
     const params = { ...call.params, name: long(name), arguments: { message: 'Hi', ...args } }
     return JSON.stringify({ ...call, params })
   }
   const withoutIds = (text: string): string =>
-    [...ends].reduce((said, [name]) => said.replaceAll(`"${long(name)}"`, `"${name}"`), text)
+    [...suffixes].reduce(
+      (result, [name]) => result.replaceAll(`"${long(name)}"`, `"${name}"`),
+      text,
+    )
 
   const { hostname, port } = new URL(server.url)
-  const proxy = createServer(async (asked, answered) => {
+  const proxy = createServer(async (incoming, outgoing) => {
     const parts: Buffer[] = []
-    for await (const part of asked) parts.push(part)
+    for await (const part of incoming) parts.push(part)
     const body = withIds(Buffer.concat(parts).toString())
-    const tool = asked.headers['mcp-name']
+    const tool = incoming.headers['mcp-name']
     const headers = {
-      ...asked.headers,
+      ...incoming.headers,
       'x-api-key': key,
       'content-length': Buffer.byteLength(body),
       ...(typeof tool === 'string' ? { 'mcp-name': long(tool) } : {}),
     }
-    const { method } = asked
+    const { method } = incoming
     const passedOn = request({ hostname, port, path, method, headers }, async (answer) => {
-      const { 'content-length': _, ...kept } = answer.headers
-      answered.writeHead(answer.statusCode ?? 500, kept)
-      for await (const bytes of answer.setEncoding('utf8')) answered.write(withoutIds(bytes))
-      answered.end()
+      const { 'content-length': _, ...otherHeaders } = answer.headers
+      outgoing.writeHead(answer.statusCode ?? 500, otherHeaders)
+      for await (const bytes of answer.setEncoding('utf8')) outgoing.write(withoutIds(bytes))
+      outgoing.end()
     })
-    passedOn.on('error', () => answered.destroy())
-    answered.on('close', () => passedOn.destroy())
+    passedOn.on('error', () => outgoing.destroy())
+    outgoing.on('close', () => passedOn.destroy())
     passedOn.end(body)
   })
   proxy.listen(0, '127.0.0.1')

@@ -34,10 +34,10 @@ export const checkServer = async (t: Test, url: string, version: string) => {
     { env: { PATH: process.env.PATH ?? '' }, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   t.teardown(() => child.kill('SIGKILL'))
-  let said = ''
+  let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => {
-      said += text
+      output += text
     })
   await once(child, 'close')
   const results: { check: string; status: string; why: string }[] = []
@@ -48,5 +48,5 @@ export const checkServer = async (t: Test, url: string, version: string) => {
     for (const { id, status, errorMessage } of checks.parse(JSON.parse(text)))
       results.push({ check: `${scenario}/${id}`, status, why: errorMessage ?? '' })
   }
-  return { results, said }
+  return { results, output }
 }

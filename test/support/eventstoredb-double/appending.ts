@@ -7,8 +7,8 @@ import { type Answer, answerMessage } from './messages.ts'
 export type AppendCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>
 
 /**
- * What becomes of appends while a cluster has no leader: the call breaks, the server says that it is
- * not ready, or it says nothing until it gives up.
+ * The result of appends while a cluster has no leader: the call breaks, the server is not ready, or
+ * it does not answer until it times out.
  */
 export type Electing = 'unavailable' | 'not ready' | 'hang'
 
@@ -36,7 +36,7 @@ export const appender = (log: EventLog, commits: Commits, givesUpMs = 2_500) => 
   let received = 0
   let calls = 0
 
-  /** Stores one append. Answers it when it is committed, or not, as the fault of the moment says. */
+  /** Stores one append. Answers it after its commit, or not, according to the current fault. */
   const take = (
     call: AppendCall,
     correlation: ReturnType<BatchAppendReq['getCorrelationId']>,
@@ -45,9 +45,9 @@ export const appender = (log: EventLog, commits: Commits, givesUpMs = 2_500) => 
   ) => {
     const stream = Buffer.from(options.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString()
     const expected = expectedOf(options)
-    const answer = (said: Answer) => {
+    const answer = (result: Answer) => {
       if (!call.writableEnded && !call.cancelled)
-        call.write(answerMessage(correlation, stream, expected, said))
+        call.write(answerMessage(correlation, stream, expected, result))
     }
     const giveUp = () => setTimeout(() => answer({ kind: 'timeout' }), givesUpMs).unref()
     received++

@@ -46,9 +46,9 @@ export const eventStoreDbDouble = async (options: Options = {}) => {
       new Promise<void>((resolve) => {
         let seen = log.all.length
         const look = () => {
-          const found = log.all.slice(seen).some(fits)
+          const isMatch = log.all.slice(seen).some(fits)
           seen = log.all.length
-          if (!found) return
+          if (!isMatch) return
           committing.committed.off('committed', look)
           resolve()
         }

@@ -32,7 +32,7 @@ const sizeOf = ({ type, data, metadata }: Proposed) =>
  */
 export const eventLog = (neighbours = true) => {
   const all: Stored[] = []
-  const written: Stored[] = []
+  const pending: Stored[] = []
   const streams = new Map<string, Stored[]>()
   const known = new Map<string, Stored>()
   let end = 4_211n
@@ -45,7 +45,7 @@ export const eventLog = (neighbours = true) => {
       const stored = { ...event, stream, revision: own.length, position: end }
       end += BigInt(sizeOf(event) + 2 * stream.length + 96)
       own.push(stored)
-      written.push(stored)
+      pending.push(stored)
       known.set(`${stream} ${event.id}`, stored)
     }
   }
@@ -54,15 +54,15 @@ export const eventLog = (neighbours = true) => {
 
   /** Readers see all that is written. */
   const commit = (): void => {
-    for (const stored of written.splice(0)) all.push(stored)
+    for (const stored of pending.splice(0)) all.push(stored)
   }
 
   /** What is written and not committed is gone, as after the loss of a leader. */
   const lose = (): void => {
-    for (const { stream, id } of written.splice(0)) {
+    for (const { stream, id } of pending.splice(0)) {
       known.delete(`${stream} ${id}`)
-      const kept = (streams.get(stream) ?? []).filter(isCommitted)
-      if (kept.length > 0) streams.set(stream, kept)
+      const committed = (streams.get(stream) ?? []).filter(isCommitted)
+      if (committed.length > 0) streams.set(stream, committed)
       else streams.delete(stream)
     }
   }
@@ -106,7 +106,7 @@ export const eventLog = (neighbours = true) => {
   /** The committed events of one stream; undefined when there are none. */
   const stream = (name: string): readonly Stored[] | undefined => {
     const own = streams.get(name) ?? []
-    const seen = written.length === 0 ? own : own.filter(isCommitted)
+    const seen = pending.length === 0 ? own : own.filter(isCommitted)
     return seen.length > 0 ? seen : undefined
   }
 

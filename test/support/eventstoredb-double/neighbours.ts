@@ -38,13 +38,13 @@ export const aside = (
   neighbours: boolean,
 ): Aside[] => {
   if (n === 0) return [{ stream: '$users', events: [system('$User')] }]
-  const written: Aside[] = []
-  if (n % 3 === 0) written.push({ stream: `$$${stream}`, events: [system('$metadata')] })
-  if (neighbours && n % 5 === 0) written.push(...strangers(stream, events))
+  const asides: Aside[] = []
+  if (n % 3 === 0) asides.push({ stream: `$$${stream}`, events: [system('$metadata')] })
+  if (neighbours && n % 5 === 0) asides.push(...strangers(stream, events))
   if (n % 50 === 0)
-    written.push({
+    asides.push({
       stream: '$stats-127.0.0.1:2113',
       events: Array.from({ length: 40 }, () => system('$statsCollected')),
     })
-  return written
+  return asides
 }

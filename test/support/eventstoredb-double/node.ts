@@ -23,7 +23,7 @@ const getSupportedMethods = (
   answer(null, supported.setEventStoreServerVersion('23.10.0'))
 }
 
-/** The connections of a gRPC server, which keeps them to itself and says goodbye on each at its end. */
+/** The private connections of a gRPC server, each of which it ends with a GOAWAY frame. */
 const sessionsOf = (server: Server) =>
   (server as unknown as { sessions: Map<ServerHttp2Session, unknown> }).sessions.keys()
 

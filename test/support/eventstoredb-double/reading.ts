@@ -89,8 +89,9 @@ export const reader = (log: EventLog, committed: EventEmitter) => {
     const from = options.getAll()
     const after = BigInt(from?.getPosition()?.getCommitPosition() ?? -1)
     if (from?.hasPosition() && !isEvent(after)) throw unknown('Exception was thrown by handler.')
-    const begin = from?.hasPosition() ? log.all[log.indexOf(after)] : undefined
-    if (refusing && begin && !wanted(begin)) throw unknown('Exception was thrown by handler.')
+    const firstEvent = from?.hasPosition() ? log.all[log.indexOf(after)] : undefined
+    if (refusing && firstEvent && !wanted(firstEvent))
+      throw unknown('Exception was thrown by handler.')
     let next = from?.hasEnd() ? log.all.length : log.indexOf(after + 1n)
     let looked = 0
     await write(confirmationMessage(randomUUID()))

@@ -1,6 +1,6 @@
 /**
- * What is counted, and the most that `npm run check` accepts. Lower a limit when its count falls; never
- * raise one to let new wording pass. `npm run check:language -- --list 20` lists the places.
+ * The largest count of each kind that `npm run check` accepts. Lower a limit when its count falls,
+ * and never raise one for new wording. `npm run check:language -- --list 20` lists the places.
  */
 export const limits = {
   'names that name a situation': 2_650,

@@ -5,9 +5,9 @@ import { pageFindings } from './page-findings.ts'
 import { sourceFindings } from './source-findings.ts'
 
 /**
- * Counts wording that readers stumble over, in pages and sources of the current folder. Prints each
- * count with its limit, and the places of a kind above it; `--list 20` prints so many places of each
- * kind. Exits with 1 if a count is above its limit.
+ * Counts wording to avoid in the pages and sources of the current folder. Prints each count with
+ * its limit and the places of a kind above it; `--list 20` prints 20 places of each kind. Exits
+ * with 1 if a count is above its limit.
  */
 const folders = ['.github', 'bench', 'commands', 'docs', 'projections', 'queries', 'src', 'test']
 
@@ -33,11 +33,11 @@ const lines = (Object.keys(limits) as Kind[]).flatMap((kind) => {
   const count = places.reduce((sum, { amount = 1 }) => sum + amount, 0)
   const isOver = count > limits[kind]
   if (isOver) process.exitCode = 1
-  const shown = isOver && listed === 0 ? 20 : listed
+  const shownCount = isOver && listed === 0 ? 20 : listed
   const mark = isOver ? 'TOO MANY  ' : ''
   return [
     `${mark}${kind}: ${count} of at most ${limits[kind]}`,
-    ...places.slice(0, shown).map(({ place }) => `    ${place}`),
+    ...places.slice(0, shownCount).map(({ place }) => `    ${place}`),
   ]
 })
 process.stdout.write(`${lines.join('\n')}\n`)

@@ -21,13 +21,13 @@ const langchain = ({ apiKey, baseURL }: At, useResponsesApi: boolean): NodeClien
       const bound = chat.bindTools([own])
       const messages: BaseMessage[] = [new HumanMessage(question)]
       for (let step = 0; step < mostSteps; step++) {
-        let said = streamed ? undefined : await bound.invoke(messages)
+        let reply = streamed ? undefined : await bound.invoke(messages)
         if (streamed)
           for await (const chunk of await bound.stream(messages))
-            said = said?.concat(chunk) ?? chunk
-        const calls = said?.tool_calls ?? []
-        if (!said || calls.length === 0) return said?.text ?? ''
-        messages.push(said)
+            reply = reply?.concat(chunk) ?? chunk
+        const calls = reply?.tool_calls ?? []
+        if (!reply || calls.length === 0) return reply?.text ?? ''
+        messages.push(reply)
         for (const { id = '', args } of calls)
           messages.push(new ToolMessage({ content: weather(args.city), tool_call_id: id }))
       }

@@ -21,13 +21,13 @@ export const check = async (name: string, say: (text: string) => void): Promise<
     env: { ...process.env, PATH },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const [[code], ...said] = await Promise.all([
+  const [[code], ...outputs] = await Promise.all([
     once(child, 'close'),
     text(child.stdout),
     text(child.stderr),
   ])
   const ok = code === 0
   say(`${ok ? 'ok' : 'FAILED'}  ${name}  time=${Math.round(performance.now() - started)}ms`)
-  if (!ok) say(said.join('\n').trim())
+  if (!ok) say(outputs.join('\n').trim())
   return ok
 }

@@ -2,8 +2,8 @@ import { readdirSync, statSync } from 'node:fs'
 import { join, normalize, resolve } from 'node:path'
 
 /**
- * Those that take longest, by the beginning of their path, longest first: no process is left with one of
- * them when the others are done.
+ * Prefixes of the slowest files, slowest first, so that no process still runs one of them after the
+ * others have finished.
  */
 const longest = [
   'faults/damage',
@@ -32,8 +32,8 @@ const longest = [
 ].map((prefix) => join('test', prefix))
 
 const rank = (file: string): number => {
-  const found = longest.findIndex((prefix) => file.startsWith(prefix))
-  return found < 0 ? longest.length : found
+  const place = longest.findIndex((prefix) => file.startsWith(prefix))
+  return place < 0 ? longest.length : place
 }
 
 const isTest = (file: string) => file.endsWith('.test.ts')
@@ -53,12 +53,12 @@ const sourceOf = (path: string) =>
 /** Test files, by their paths and those of folders; without any, all of them, the longest first. */
 export const testFiles = (paths: readonly string[]): string[] => {
   if (paths.length === 0) return within('test').toSorted((a, b) => rank(a) - rank(b))
-  const found = paths.map(sourceOf).flatMap((path) => {
+  const files = paths.map(sourceOf).flatMap((path) => {
     if (statSync(path).isDirectory()) return within(path)
     if (!isTest(path)) throw new Error(`not a test file: ${path}`)
     return [path]
   })
-  return [...new Set(found)]
+  return [...new Set(files)]
 }
 
 export const compiled = (file: string) => resolve('dist', file.replace(/\.ts$/, '.js'))

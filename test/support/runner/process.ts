@@ -11,8 +11,8 @@ const worker = new URL('worker.js', import.meta.url).pathname
 const silentMs = 660_000
 
 /**
- * A process that runs test files, one after another. `apart`: what it writes to stderr is dropped, and
- * processes that it has started are killed with it.
+ * A process that runs test files one after another. `apart` drops its stderr, and kills its child
+ * processes with it.
  */
 export const testProcess = (env: NodeJS.ProcessEnv, say: (text: string) => void, apart = false) => {
   const { line, counts, reported } = report(say)
@@ -23,30 +23,30 @@ export const testProcess = (env: NodeJS.ProcessEnv, say: (text: string) => void,
   const read = async () => {
     for await (const text of createInterface({ input: stdout })) line(text)
   }
-  const gone = Promise.all([once(child, 'exit'), read()]).then(([[code, signal]]) => code ?? signal)
-  let ended = false
-  void gone.then(() => {
-    ended = true
+  const exit = Promise.all([once(child, 'exit'), read()]).then(([[code, signal]]) => code ?? signal)
+  let isOver = false
+  void exit.then(() => {
+    isOver = true
   })
 
   /** A file that the process did not live to report has failed. */
   const run = async (name: string, module: string): Promise<void> => {
     // tap sends messages of its own.
     const done = ([message]: [unknown]) => Object(message).done === name
-    const answered = firstValueFrom(
+    const reply = firstValueFrom(
       (fromEvent(child, 'message') as Observable<[unknown]>).pipe(filter(done), timeout(silentMs)),
     )
     child.send({ name, module })
-    await Promise.race([answered.catch(() => child.kill('SIGKILL')), gone])
-    if (!ended || reported.has(name)) return
+    await Promise.race([reply.catch(() => child.kill('SIGKILL')), exit])
+    if (!isOver || reported.has(name)) return
     counts.failed++
-    say(`FAILED  ${name}  its process ended with ${await gone}`)
+    say(`FAILED  ${name}  its process ended with ${await exit}`)
   }
 
   /** How many assertions passed; that the process could not end, or was not well, is a failure. */
   const close = async (): Promise<Counts> => {
     if (child.connected) child.send('end')
-    const code = await gone
+    const code = await exit
     if (code !== 0 && counts.failed === 0) {
       counts.failed++
       say(`FAILED  a process of tests ended with ${code}`)
@@ -64,5 +64,5 @@ export const testProcess = (env: NodeJS.ProcessEnv, say: (text: string) => void,
     }
   }
 
-  return { run, close, alive: () => !ended, kill }
+  return { run, close, alive: () => !isOver, kill }
 }

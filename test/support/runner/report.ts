@@ -3,8 +3,8 @@ const result = /^(?<not>not )?ok \d+(?: - (?<name>.*?))?(?: # (?<more>.*))?$/
 export type Counts = { passed: number; failed: number; skipped: number }
 
 /**
- * Reads the TAP of one process, whose outermost results are test files: says a line for each file, in
- * full only what failed, and why something was skipped. Counts assertions.
+ * Reads the TAP of one process, whose outermost results are test files. Prints a line for each
+ * file, failures in full and the reasons of skipped tests. Counts assertions.
  */
 export const report = (say: (text: string) => void) => {
   /** Names of the subtests that a line is in, by depth; that of a file is the first. */
@@ -56,12 +56,12 @@ export const report = (say: (text: string) => void) => {
       return
     }
     const subtest = /^# Subtest: (?<name>.*)$/.exec(text)?.groups?.name
-    const found = result.exec(text)?.groups
+    const match = result.exec(text)?.groups
     if (subtest) {
       within.length = depth
       within[depth] = subtest
-    } else if (found) {
-      const { not, name = '', more = '' } = found
+    } else if (match) {
+      const { not, name = '', more = '' } = match
       if (depth === 0 && within[0] !== name) onStray(not !== undefined, name)
       else if (depth === 0) onFile(not !== undefined, name, more)
       else onTest(depth, not !== undefined, name, more)

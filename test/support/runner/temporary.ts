@@ -15,8 +15,8 @@ const inMemory = (): boolean => {
 }
 
 /**
- * A new folder for all that tests store, in memory where there is room. No test needs more than that
- * bytes written before a kill -9 are there after it, which holds of memory as of a disk.
+ * A new folder for the tests' data, in memory where there is room. Bytes written before a kill -9
+ * survive it in memory as on a disk, and no test needs more.
  */
 export const temporary = () => {
   const path = mkdtempSync(join(inMemory() ? memory : tmpdir(), 'reprise-tests-'))

@@ -3,16 +3,16 @@ import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
 
 /**
- * Runs test files one after another in this process, as the process that began it names them, and
- * writes TAP: a subtest for each file. What they share (Node's start, tap, the application's modules,
- * compiled code that is already fast) is most of the time that a process for each file would take.
+ * Runs the test files that the parent process sends, one after another, and writes TAP with a
+ * subtest for each file. They share the start of Node, tap, the application's modules and optimized
+ * code, which would be most of the time of a process for each file.
  */
 const fileTimeoutMs = 120_000
 const lastHandleMs = 20_000
 
 /**
- * tap follows every promise, to know of which test an error is that nobody catches: a tenth of all that the
- * tests take. Here it is kept from that, as such an error can only be of the one file that runs.
+ * tap tracks every promise to attribute uncaught errors to tests, a tenth of the tests' time. Here
+ * only one file runs at a time, so an error can only come from it, and the tracking is off.
  */
 const untraced = async <T>(load: () => Promise<T>): Promise<T> => {
   const hooks = Object.getPrototypeOf(createHook({}))
@@ -57,15 +57,15 @@ const end = () => {
   }, lastHandleMs).unref()
 }
 
-type Asked = { name: string; module: string } | 'end'
+type FileTask = { name: string; module: string } | 'end'
 
-process.on('message', (asked: Asked) => {
-  if (asked === 'end') return end()
+process.on('message', (task: FileTask) => {
+  if (task === 'end') return end()
   const run = async (own: Test) => {
     file = own
-    await import(pathToFileURL(asked.module).href)
+    await import(pathToFileURL(task.module).href)
   }
-  void test(asked.name, { timeout: fileTimeoutMs }, run).then(() =>
-    process.send?.({ done: asked.name }),
+  void test(task.name, { timeout: fileTimeoutMs }, run).then(() =>
+    process.send?.({ done: task.name }),
   )
 })
