@@ -59,7 +59,7 @@ const makeKey = (commands: Commands, organizationId: string, scopes?: readonly S
     { ...platformCall(), organizationId },
   )
 
-/** Enough tenants that a load rotating over their keys sends each less than 300 requests a minute. */
+/** Enough tenants that a load over their keys sends each less than 300 requests a minute. */
 export const makeTenants = (
   { commands }: Writing,
   count: number,

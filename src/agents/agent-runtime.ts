@@ -36,7 +36,7 @@ const wholeAnswer = ({ text, by, finishReason }: AgentAnswer): TokenEvent | unde
   return undefined
 }
 
-/** An event for those who follow the turn, without the state of a waiting agent: it may be large. */
+/** An event for followers of the turn, without the state of a waiting agent, which may be large. */
 const withoutState = (event: AgentEvent): AgentEvent => {
   if (event.event !== 'agent_completed' || !event.answer?.suspended) return event
   const { suspended: _, ...answer } = event.answer

@@ -44,8 +44,8 @@ const mostKnown = 100_000
 const listedWithinMs = 1_000
 
 /**
- * The unreadable events that are recorded so far. Reads what is folded by now: the read model itself
- * refuses queries while it is folded again, and the fold must not wait for itself.
+ * The unreadable events that are recorded so far. Reads what is folded by now: the read model
+ * itself refuses queries while it is folded again, and the fold must not wait for itself.
  */
 const knownUnreadable = async ({ idsOf, load }: Pick<Views, 'idsOf' | 'load'>) => {
   const name = 'unreadable_events'

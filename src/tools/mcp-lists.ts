@@ -46,13 +46,13 @@ type Uses = {
 }
 
 const mostTools = 100
-/** Of the tools that are left out, how many are named to operators, and how long their names are. */
+/** How many omitted tools are named to operators, and how long their names are. */
 const mostNamed = 20
 const longestName = 64
 const longestDescription = 1_024
 /** What a tool of a server may be (docs/input-costs.md). */
 const toolBounds: JsonBounds = { bytes: 65_536, depth: 32, nodes: 5_000 }
-const keptCharacters = 64_000_000
+const maxCharacters = 64_000_000
 /** Servers, of all organizations, whose tools have changed. */
 const mostVersions = 5_000
 /** A list in pages takes no longer than so many answers. */
@@ -125,7 +125,7 @@ const sorted = async (listed: readonly Tool[], redacted: Redact) => {
 /** The tools of MCP servers, as last listed. */
 export const mcpLists = (uses: Uses) => {
   const { connections, credentialHeaders, standings, now, answerMs, listMs, retryMs } = uses
-  const lists = new LRUCache<string, McpList>({ maxSize: keptCharacters, sizeCalculation: sizeOf })
+  const lists = new LRUCache<string, McpList>({ maxSize: maxCharacters, sizeCalculation: sizeOf })
   const coming = new Map<string, Promise<McpList>>()
 
   /**

@@ -21,19 +21,22 @@ t.test('its texts can be read nowhere again', async (t) => {
   t.equal(await vault.open(text), undefined)
 })
 
-t.test('a crash after the key is destroyed does not prevent erasing the session again', async (t) => {
-  const key = sessionKey('org-1', 'whole')
-  const text = await vault.seal(key, 'a secret')
-  await sendMessage(message({ sessionId: 'whole', runId: 'run-0' }), call)
-  const command = { sessionId: 'whole', userId: 'user-1' }
-  const failing = eraseSession(command, call, async () => {
-    t.equal(await vault.open(text), undefined, 'the key is gone')
-    throw new RangeError('cut')
-  })
-  await t.rejects(failing, RangeError)
-  const events = await appended(() => eraseSession(command, call))
-  t.strictSame(typesOf(events), ['RunCancelled', 'SessionErased'], 'asked for again')
-})
+t.test(
+  'a crash after the key is destroyed does not prevent erasing the session again',
+  async (t) => {
+    const key = sessionKey('org-1', 'whole')
+    const text = await vault.seal(key, 'a secret')
+    await sendMessage(message({ sessionId: 'whole', runId: 'run-0' }), call)
+    const command = { sessionId: 'whole', userId: 'user-1' }
+    const failing = eraseSession(command, call, async () => {
+      t.equal(await vault.open(text), undefined, 'the key is gone')
+      throw new RangeError('cut')
+    })
+    await t.rejects(failing, RangeError)
+    const events = await appended(() => eraseSession(command, call))
+    t.strictSame(typesOf(events), ['RunCancelled', 'SessionErased'], 'asked for again')
+  },
+)
 
 t.test('a run that is under way ends', async (t) => {
   await sendMessage(message({ sessionId: 'busy', runId: 'run-2' }), call)

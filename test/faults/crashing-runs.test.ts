@@ -21,7 +21,7 @@ const isOf = ({ messages }: Received['body'], session: string) =>
 const resultsIn = ({ messages }: Received['body']) =>
   messages.filter(({ role }) => role === 'tool').length
 
-/** The order in which the runs begin, and the crashes until the server knows which run causes them. */
+/** The order in which the runs begin, and the crashes until the server knows their cause. */
 const orders = [
   { order: ['crashes', 'works', 'waits'], deaths: 3 },
   { order: ['works', 'waits', 'crashes'], deaths: 4 },

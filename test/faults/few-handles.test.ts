@@ -54,9 +54,9 @@ t.test(
   },
 )
 
-/** A server, and how many handles it can still open. */
+/** A server of compiled files, as it is installed, and how many handles it can still open. */
 const started = async (t: Test) => {
-  const server = await startServer(t)
+  const server = await startServer(t, { TEST_BUNDLE: '' })
   const organization = await server.platform.organization()
   const key = await organization.key({ scopes: [...allRag, 'orchestrator:invoke'] })
   const documents = library(key)

@@ -12,9 +12,9 @@ export const serverScript = (name: 'main.js' | 'cli.js'): string =>
 
 /**
  * How a server starts that a test reaches over HTTP. In the bundle it takes no coverage: tests kill
- * most of these servers, which then write none.
+ * most of these servers, which then write none. `TEST_BUNDLE: ''` starts the compiled files.
  */
-export const serverProcess = ({ NOTED_MODULES }: Record<string, string>) =>
-  folder && !NOTED_MODULES
+export const serverProcess = ({ TEST_BUNDLE }: Record<string, string>) =>
+  folder && TEST_BUNDLE !== ''
     ? { script: join(folder, 'main.js'), env: { NODE_V8_COVERAGE: '' } }
     : { script: compiled('main.js'), env: {} }

@@ -44,8 +44,8 @@ declare module 'fastify' {
     /** Set while this request is the first with its idempotency key. */
     claimed: string | undefined
     /**
-     * Set where an earlier request with its idempotency key was streamed or cut off. Called when the
-     * turn of that request answers this one too.
+     * Set where an earlier request with its idempotency key was streamed or cut off. Called when
+     * the turn of that request answers this one too.
      */
     onRepeated: (() => void) | undefined
   }

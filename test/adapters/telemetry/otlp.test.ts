@@ -135,6 +135,7 @@ const modulesOf = async (t: Test, env: Record<string, string>) => {
   const server = await startServer(t, {
     NODE_OPTIONS: `--import=${hook}`,
     NOTED_MODULES: file,
+    TEST_BUNDLE: '',
     ...env,
   })
   const key = await (await server.platform.organization()).key()
