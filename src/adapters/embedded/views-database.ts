@@ -4,7 +4,7 @@ import { Packr, RESERVE_START_SPACE } from 'msgpackr'
 import { StoreDamaged } from '../../ports/event-store.ts'
 import { keyEncoder } from './key-encoder.ts'
 import { bufferOf, checksumBytes, isSound } from './record.ts'
-import { lastPartsOf } from './stored-key.ts'
+import { lastPartOf } from './stored-key.ts'
 import type { ViewsEnv } from './views-env.ts'
 
 type Range = RangeOptions & { start: Key; end: Key }
@@ -71,8 +71,7 @@ export const viewsDatabase = ({ root }: Pick<ViewsEnv, 'root'>) => {
     get: (key: Key) => db.get(key),
     getRange: (range: Range) => db.getRange(range),
     getKeys: (range: Range) => db.getKeys(range),
-    /** The last parts of keys that end with a text. */
-    getLastParts: (range: Range) => lastPartsOf(db.getKeys(range)),
+    getLastParts: (range: Range): Iterable<string> => db.getKeys(range).map(lastPartOf),
     getKeysCount: (range: Range) => db.getKeysCount(range),
     putSync: (key: Key, value: unknown) => void db.putSync(key, value),
     removeSync: (key: Key) => void db.removeSync(key),
