@@ -15,11 +15,11 @@ type Requests = {
 const leave = (all: Requests, now: number): void => {
   const { times } = all
   const hasLeft = (n: number, ms: number): boolean => (times[n] ?? Infinity) <= now - ms
-  let gone = 0
-  while (hasLeft(gone, hourMs)) gone++
+  let expired = 0
+  while (hasLeft(expired, hourMs)) expired++
   // At once: each removal moves all others.
-  if (gone > 0) times.splice(0, gone)
-  all.older = Math.max(0, all.older - gone)
+  if (expired > 0) times.splice(0, expired)
+  all.older = Math.max(0, all.older - expired)
   while (hasLeft(all.older, minuteMs)) all.older++
 }
 
@@ -76,7 +76,7 @@ export const rateLimiter = (keys = 50_000) => {
         hour: standingOf(all, 0, { limit: hour, ms: hourMs, now }),
       }
       if (full) {
-        // Fewer than the limit are left once the oldest of that many has gone.
+        // Fewer than the limit are left once the oldest of that many has expired.
         const blocking = times[times.length - limits[full]] ?? monotonic
         const free = blocking + (full === 'minute' ? minuteMs : hourMs)
         standing.refused = { window: full, retryAfter: Math.max(1, seconds(free - monotonic)) }
