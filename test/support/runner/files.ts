@@ -24,14 +24,17 @@ const longest = [
   'contract/',
   'browser/',
   'turns/erase/erase-contents',
-  'turns/turn-budget',
   'rag/',
   'tools/',
   'adapters/eventstoredb/',
   'app/',
 ].map((prefix) => join('test', prefix))
 
+/** What is counted in it grows while other files run beside it: it is the last. */
+const last = join('test', 'turns/turn-budget')
+
 const rank = (file: string): number => {
+  if (file.startsWith(last)) return longest.length + 1
   const place = longest.findIndex((prefix) => file.startsWith(prefix))
   return place < 0 ? longest.length : place
 }
