@@ -1,10 +1,9 @@
 import { statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
-import { toBufferKey } from 'ordered-binary'
 import { streamKey } from './index-key.ts'
 import type { FileKind, WalkLine } from './integrity-check.ts'
-import { storedPosition } from './key-encoder.ts'
+import { encoded, storedPosition } from './key-encoder.ts'
 import { checksummed, isSound, lastEventOf } from './record.ts'
 import { readStored } from './stored-key.ts'
 
@@ -68,8 +67,9 @@ const check = () => {
   /** Every record is in the index of streams, once: there are as many entries as records. */
   const checkRecord = (position: number, text: string) => {
     const { stream, revision } = lastEventOf(text)
-    const key = toBufferKey(streamKey(stream, revision))
-    if (databases.get('streams')?.get(key) !== position) fail('a record is not in its stream')
+    const { bytes, length } = encoded(streamKey(stream, revision))
+    if (databases.get('streams')?.get(bytes.subarray(0, length)) !== position)
+      fail('a record is not in its stream')
   }
 
   for (const [name, database] of databases) {

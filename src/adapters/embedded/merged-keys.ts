@@ -1,5 +1,5 @@
 import type { Key } from 'lmdb'
-import { toBufferKey } from 'ordered-binary'
+import { encoded } from './key-encoder.ts'
 
 export type Page = {
   /** How many parts the keys of one range have in common; by what follows ranges are merged. */
@@ -20,7 +20,8 @@ export function* mergedKeys(
   const next = (keys: Iterator<Key>) => {
     const { done, value } = keys.next()
     if (done) return
-    heads.push({ keys, key: value, order: toBufferKey((value as Key[]).slice(shared) as Key) })
+    const { bytes, length } = encoded((value as Key[]).slice(shared) as Key)
+    heads.push({ keys, key: value, order: Buffer.from(bytes.subarray(0, length)) })
   }
   try {
     for (const range of ranges) next(range[Symbol.iterator]())
