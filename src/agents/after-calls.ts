@@ -50,11 +50,11 @@ export type Talk = {
   earlier: string
 }
 
-/** An answer that asks for calls. `whole` is what the agent has said until then. */
+/** An answer that asks for calls. `fullText` is the agent's text so far. */
 type CallRequest = {
   at: string
   text: string
-  whole: string
+  fullText: string
   calls: readonly ToolCall[]
   /** What the model was shown. */
   messages: readonly ChatMessage[]
@@ -73,7 +73,7 @@ type Next = {
  */
 export const afterCalls = (
   { agent, step, runtime, tools, below, opening, earlier }: Talk,
-  { at, text, whole, calls, messages }: CallRequest,
+  { at, text, fullText, calls, messages }: CallRequest,
   { again, leave }: Next,
 ): Observable<BodyEvent> => {
   const { turn, budget, journal, exitLoop } = step
@@ -90,7 +90,8 @@ export const afterCalls = (
     callTools(own, uses, results),
     defer(() => {
       const isWaiting = clients.length > 0
-      if (target && !isWaiting) return handedOver(agent, target, whole, step, runtime, { earlier })
+      if (target && !isWaiting)
+        return handedOver(agent, target, fullText, step, runtime, { earlier })
       const request: ChatMessage = { role: 'assistant', content: text, toolCalls: calls }
       const failed = calls.filter((call) => call.name === transferName)
       if (clientTools && isWaiting) {
@@ -98,11 +99,11 @@ export const afterCalls = (
         const suspended: Suspended = {
           kind: 'model',
           agentId: agent.agentId,
-          said: paragraphs(earlier, whole),
+          said: paragraphs(earlier, fullText),
           messages: [...messages.slice(opening), request, ...others],
           open: clients.map((call) => ({ id: clientTools.callId(), at: calls.indexOf(call) })),
         }
-        const answer = { text: whole, finishReason: 'tool_calls', suspended } as const
+        const answer = { text: fullText, finishReason: 'tool_calls', suspended } as const
         return of(answered(agent, answer, [], earlier))
       }
       const hasLeft = own.some(

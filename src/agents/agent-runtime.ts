@@ -123,9 +123,17 @@ const runOf = (turn: AgentTurn, limits: RunLimits, clock: Clock): Run => {
   const meter = turn.meter ?? tokenMeter(used.answers)
   const own = turn.limits && ownLimits(turn.limits, used, meter, clock)
   const budget = runBudget(limits, used, own)
-  const answererId = agent.agentId
-  const results = { attribute: undefined, answer: undefined, answererId }
-  return { turn, clock, journal, meter, own, budget, ...results }
+  return {
+    turn,
+    clock,
+    journal,
+    meter,
+    own,
+    budget,
+    attribute: undefined,
+    answer: undefined,
+    answererId: agent.agentId,
+  }
 }
 
 /** The place of the agent that receives the turn. */

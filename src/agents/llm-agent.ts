@@ -93,7 +93,7 @@ type Round = {
   /** Its place in the run. */
   at: string
   /** The agent's text of the rounds before. */
-  said: string
+  textSoFar: string
   messages: readonly ChatMessage[]
   recorded: RecordedAnswer | undefined
   /** The limit of the run for this answer, where it is less than the answer may be anyway. */
@@ -153,7 +153,7 @@ const hear = ({ agent, step }: Conversation, round: Round, event: ModelEvent): v
   if (event.type === 'tool_call') round.calls.push(event.call)
   else if (event.type === 'done') round.done = event
   else if (event.text !== '') {
-    const before = round.text === '' && round.said !== '' ? between : ''
+    const before = round.text === '' && round.textSoFar !== '' ? between : ''
     round.text += event.text
     // An answer in a format is given whole, once it was checked.
     if (step.turn.format) return
@@ -205,7 +205,7 @@ const followCalls = (conversation: Conversation, round: Round, text: string): vo
         ? checkFormat(conversation, round, format, next)
         : end(conversation, text, 'stop', next),
     )
-  relayed(afterCalls(talk, { ...round, whole: text }, { again, leave }), to, to)
+  relayed(afterCalls(talk, { ...round, fullText: text }, { again, leave }), to, to)
 }
 
 /** The complete answer of a round, as it is recorded. */
@@ -234,7 +234,7 @@ const modelAnswered = ({ agent, step, resolved }: Conversation, round: Round): M
 /** Ends a round: the agent ends too, makes the model's calls, or has its format checked. */
 const endRound = (conversation: Conversation, round: Round): void => {
   const { step, runtime, format } = conversation
-  const { n, said, recorded, to, done } = round
+  const { n, textSoFar, recorded, to, done } = round
   const { budget, callIds } = step
   budget.answered()
   // No call of an answer that was cut off is known to be complete.
@@ -245,7 +245,7 @@ const endRound = (conversation: Conversation, round: Round): void => {
   const event = modelAnswered(conversation, round)
   to.next(event)
   const { finish_reason: finishReason, cut_by: cutBy } = event
-  const fullText = format ? round.text : paragraphs(said, round.text)
+  const fullText = format ? round.text : paragraphs(textSoFar, round.text)
   if (cutBy) {
     budget.cutOff(cutBy)
     end(conversation, fullText, finishReason, to)
@@ -319,7 +319,7 @@ const ask = (
   }
   const limit = granted.answer && granted.answer.tokens < longest ? granted.answer : undefined
   const answer = { text: '', calls: [], done: undefined }
-  const round: Round = { n, at, said: textSoFar, messages, recorded, limit, ...answer, to }
+  const round: Round = { n, at, textSoFar, messages, recorded, limit, ...answer, to }
   const call = () => callModel(conversation, round, failure)
   const saving = recorded ? undefined : journal.saved()
   const ready = saving ? from(saving).pipe(ignoreElements()) : budget.pause()

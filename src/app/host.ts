@@ -33,7 +33,7 @@ export type AppOptions = {
   privateHosts?: readonly string[]
   /** How long databases are waited for at the start. */
   storeWait?: StoreWait
-  /** Told of a damaged page of the embedded log that is found after the start. */
+  /** Called with a damaged page of the embedded log that is found after the start. */
   onDamaged?(error: StoreDamaged): void
   /** Positions that the embedded log leaves out before each append, for tests. */
   positionGap?: number

@@ -30,11 +30,11 @@ type Uses = {
   log: Log
 }
 
-/** How often it is told of the log's end where nobody asks: events gather meanwhile. */
+/** How often the process receives the log's end while it has no requests. */
 const tellMs = 1_000
 /** The largest heap of the process. */
 const heapMb = 1_024
-/** Of a replay, what is under way outlives a smaller young generation, and is copied. */
+/** In a smaller one, the objects of a replay live long enough to be copied. */
 const semiSpaceMb = 32
 /** How long its end is waited for. */
 const endMs = 8_000
@@ -138,7 +138,7 @@ export const laterApart = (uses: Uses): Later => {
       execArgv: [
         `--max-old-space-size=${heapMb}`,
         `--max-semi-space-size=${semiSpaceMb}`,
-        // As in the serving process: what dies young is not to be made in the old generation.
+        // As in the serving process: short-lived objects are not allocated in the old generation.
         '--no-allocation-site-pretenuring',
         '--expose-gc',
       ],

@@ -10,8 +10,8 @@ import type { Host } from './host.ts'
 import { version } from './http.ts'
 import { knowledgePart } from './knowledge.ts'
 import type { Meters } from './meters.ts'
-import { openParts } from './parts.ts'
 import type { Reading } from './reading.ts'
+import { openReceiveParts } from './receive-parts.ts'
 import type { Storage } from './storage.ts'
 import { openTools } from './tools.ts'
 import type { Writing } from './writing.ts'
@@ -174,7 +174,7 @@ export const openTurnEngine = (parts: Parts, expireApprovals: () => Promise<stri
     const tools = opened.use(await openAgentTools(parts, content, knowledge))
     const { space } = parts.storage.stores
     const privateHosts = options.privateHosts ?? []
-    const { receiveParts } = opened.use(await openParts({ config, space, privateHosts }))
+    const { receiveParts } = opened.use(await openReceiveParts({ config, space, privateHosts }))
     const approvals = approvalWatch({ expire: expireApprovals, clock, log })
     const chat = opened.use(chatOf(parts, tools, content, receiveParts, approvals.watch))
     work.queue('uploads', knowledge.queued)

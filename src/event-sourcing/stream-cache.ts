@@ -185,8 +185,8 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
       if (last) ({ revision, position } = last)
     }
     Object.assign(cached, { state, revision, position, known: true, unreadable })
-    const isLarge = weightOf(aggregate, state) > largestSnapshot
-    if (revision - start > snapshotAfter && !unreadable && !isLarge)
+    const isDue = revision - start > snapshotAfter && !unreadable
+    if (isDue && weightOf(aggregate, state) <= largestSnapshot)
       await snapshots.put(name, { revision, version, state })
   }
 

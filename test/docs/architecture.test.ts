@@ -60,10 +60,12 @@ Made by \`test/docs/architecture.test.ts\` from what files import; \`UPDATE_DOCS
 
 ## From an operation to its tests
 
-For every operation of \`/api/openapi.json\`: its route; the commands and queries that it comes to; what the
-commands decide by, with the events of those streams (for a question alone: the events that its views are
-folded from); the views that a query reads or an event of the commands changes; the workers on
-those views; and the tests of all these files.
+For every operation of \`/api/openapi.json\`:
+
+- its route, and the commands and queries that it reaches;
+- the deciders of the commands, with the events of their streams (of a query alone: the events that its views fold);
+- the views that a query reads or an event of the commands changes, and the workers on those views;
+- the tests of all these files.
 
 The rows leave out the steps of every request: authentication ([authenticate](../src/http/checks/authenticate.ts)),
 access ([find-access](../src/caches/find-access.ts)), delegation ([delegate](../src/security/delegate.ts)), payment

@@ -2,39 +2,39 @@ import type { StartedApp } from './server.ts'
 
 const users = '/api/external/management/users'
 
-/** An organization on the Pro plan, and its owner's user key. */
-export const withOrganization = async ({ asking, asPlatform: platform }: StartedApp) => {
-  const created = await platform('POST', '/api/admin/organizations', {
-    name: 'Acme',
-    owner: { email: 'owner@example.com', name: 'Olga' },
+type Owner = { name: string; email: string }
+
+/** Creates an organization on the Pro plan, with a user key of its owner, Olga. */
+const createOrganization = async ({ asking, asPlatform }: StartedApp, { name, email }: Owner) => {
+  const created = await asPlatform('POST', '/api/admin/organizations', {
+    name,
+    owner: { email, name: 'Olga' },
     plan: 'pro_monthly',
     credits: 10,
   })
-  const { organization_id, owner_user_id } = created.body
-  const at = `/api/admin/organizations/${organization_id}`
-  const key = await platform('POST', `${at}/api-keys`, { name: 'Own', type: 'user' })
-  return { at, created, organization_id, owner_user_id, owner: asking(key.body.key) }
+  const at = `/api/admin/organizations/${created.body.organization_id}`
+  const key = await asPlatform('POST', `${at}/api-keys`, { name: 'Own', type: 'user' })
+  return { created, at, owner: asking(key.body.key) }
+}
+
+/** An organization on the Pro plan, and its owner's user key. */
+export const withOrganization = async (app: StartedApp) => {
+  const organization = await createOrganization(app, { name: 'Acme', email: 'owner@example.com' })
+  const { organization_id, owner_user_id } = organization.created.body
+  return { ...organization, organization_id, owner_user_id }
 }
 
 /** An organization that provisions users. */
-export const partner = async (
-  { asking: clientOf, asPlatform: platform }: StartedApp,
-  name = 'owner',
-) => {
-  const created = await platform('POST', '/api/admin/organizations', {
-    name: 'Partner',
-    owner: { email: `${name}@example.com`, name: 'Olga' },
-    plan: 'pro_monthly',
-    credits: 10,
-  })
+export const partner = async (app: StartedApp, name = 'owner') => {
+  const { asking: clientOf, asPlatform: platform } = app
+  const email = `${name}@example.com`
+  const { created, at, owner } = await createOrganization(app, { name: 'Partner', email })
   const { organization_id, owner_user_id, orchestrator_agent_id } = created.body
-  const at = `/api/admin/organizations/${organization_id}`
   /** What an organization key with these scopes asks. */
   const key = async (...scopes: string[]) => {
     const created = await platform('POST', `${at}/api-keys`, { name: 'Partner', scopes })
     return clientOf(created.body.key)
   }
-  const own = await platform('POST', `${at}/api-keys`, { name: 'Own', type: 'user' })
   const provisions = await key('users:provision')
   return {
     at,
@@ -42,7 +42,7 @@ export const partner = async (
     owner_user_id,
     orchestrator_agent_id,
     /** The owner's user key. */
-    owner: clientOf(own.body.key),
+    owner,
     key,
     /** What a member without a role of more asks with a user key of theirs. */
     async member(email: string, ...scopes: string[]) {

@@ -27,9 +27,9 @@ export const damageFound = (file: string) => {
     /** Whether a page is damaged: the next opening has to check the file. */
     isFaulty: () => isFaulty,
 
-    /** A damaged value: the record at a position, or a value of a database. */
+    /** A damaged value: the record at a position, or a value of another database. */
     at(key: number | undefined, database = 'records'): StoreDamaged {
-      const position = Number.isSafeInteger(key) ? (key as Position) : undefined
+      const position = key as Position | undefined
       const where = position === undefined ? `in the database ${database}` : `at position ${key}`
       const what = `${file}: damaged ${where}`
       add(what, position)

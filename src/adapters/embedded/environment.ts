@@ -6,7 +6,7 @@ import { takeClosedMark } from './data-file.ts'
 import { isInFormat, noteFormat } from './folder-format.ts'
 import { streamKey } from './index-key.ts'
 import { type CheckOptions, checkIntegrity } from './integrity-check.ts'
-import { keyEncoder, storedPosition } from './key-encoder.ts'
+import { keyEncoder, positionEncoder, storedPosition } from './key-encoder.ts'
 import { checksummed, lastEventOf } from './record.ts'
 
 const format = 2
@@ -47,11 +47,12 @@ export const environmentIn = (path: string, readOnly: boolean): LogEnvironment =
   })
   const text = { encoder: checksummed, keyEncoder, cache: false } as const
   const binary = { encoding: 'binary', keyEncoder } as const
+  const textAtPosition = { ...text, keyEncoder: positionEncoder } as const
   const position = { encoder: storedPosition, keyEncoder, cache: false } as const
   return {
     file: join(path, 'data.mdb'),
     root,
-    records: root.openDB('records', text),
+    records: root.openDB('records', textAtPosition),
     streams: root.openDB('streams', position),
     keys: root.openDB('keys', binary),
     installation: root.openDB('installation', binary),

@@ -5,7 +5,7 @@ import { streamKey } from './index-key.ts'
 import type { FileKind, WalkLine } from './integrity-check.ts'
 import { encoded, storedPosition } from './key-encoder.ts'
 import { checksummed, isSound, lastEventOf } from './record.ts'
-import { readStored } from './stored-key.ts'
+import { readPosition } from './stored-key.ts'
 
 /**
  * The main program of a process that reads every key and value of a data file, and tells on
@@ -80,7 +80,7 @@ const check = () => {
       if (now.entries % often === 0) report()
       if (Buffer.compare(before, key) >= 0) fail('its keys are out of order')
       if (!database.doesExist(key)) fail('a key is not found where it belongs')
-      const position = name === 'records' ? Number(readStored(key, 0, key.length)) : undefined
+      const position = name === 'records' ? readPosition(key, 0, key.length) : undefined
       if (value === undefined || value === false) report({ position, damaged: true })
       else if (position !== undefined) checkRecord(position, String(value))
       now = { database: name, entries: now.entries + 1, total, position }

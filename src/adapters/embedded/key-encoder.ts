@@ -1,6 +1,6 @@
 import type { Key } from 'lmdb'
 import { writeKey } from 'ordered-binary'
-import { readStored } from './stored-key.ts'
+import { readPosition, readStored } from './stored-key.ts'
 
 const longestKey = 8_192
 /** Shorter strings escape characters that the encoding uses itself. */
@@ -81,13 +81,13 @@ export const encoded = (key: Key): Encoded => {
   return result
 }
 
-/** The position of a record as a value. Damaged bytes decode as any key, or not (UnreadableKey). */
+/** The position of a record as a value. @throws UnreadableKey */
 export const storedPosition = {
   encode(position: number): Buffer {
     const { bytes, length } = encoded(position)
     return Buffer.from(bytes.subarray(0, length))
   },
-  decode: (bytes: Buffer, { end = bytes.length } = {}) => readStored(bytes, 0, end),
+  decode: (bytes: Buffer, { end = bytes.length } = {}) => readPosition(bytes, 0, end),
 }
 
 /** lmdb keeps its buffers of keys as words too. */
@@ -112,3 +112,6 @@ export const keyEncoder = {
   /** lmdb then compares keys by words; the zeros are always written. */
   enableNullTermination: (): void => undefined,
 }
+
+/** The same for keys that are positions. */
+export const positionEncoder = { ...keyEncoder, readKey: readPosition }

@@ -11,5 +11,12 @@ export const readStored = (source: Buffer, start: number, end: number): Key => {
   }
 }
 
+/** The position that a key is. Damaged bytes may decode as any other key. @throws UnreadableKey */
+export const readPosition = (source: Buffer, start: number, end: number): number => {
+  const key = readStored(source, start, end)
+  if (typeof key === 'number' && Number.isSafeInteger(key)) return key
+  throw new UnreadableKey(`damaged key: ${typeof key} instead of a position`)
+}
+
 /** The last part of a key; of an entry's, the id of its document. */
 export const lastPartOf = (key: Key): string => String(Array.isArray(key) ? key.at(-1) : key)

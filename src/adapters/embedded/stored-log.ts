@@ -53,11 +53,10 @@ export const openStoredLog = (path: string) => {
 
   /** @throws StoreDamaged where the record is incomplete or does not continue its stream */
   const recordAt = (position: number, text: string | undefined, before: number): StoredRecord => {
-    const isRead = text !== undefined && Number.isSafeInteger(position)
-    const events = isRead ? eventsOf(text, position) : []
+    const events = text === undefined ? [] : eventsOf(text, position)
     const [first] = events
     const last = events.at(-1)
-    if (!isRead || !first || !last || first.position <= before)
+    if (text === undefined || !first || !last || first.position <= before)
       throw damaged(`damaged at position ${position}`)
     const { stream, revision } = first
     if (streams.get(streamKey(stream, last.revision)) !== position)

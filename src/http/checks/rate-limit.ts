@@ -62,8 +62,11 @@ export const rateLimiter = (keys = 50_000) => {
   return {
     /** The key's windows; the request is counted if there is room and `count` is set. */
     check(key: string, limits: KeyLimits, now: LimitTime, count: boolean): WindowStanding {
-      const all = requests.get(key) ?? { times: [], older: 0 }
-      requests.set(key, all)
+      let all = requests.get(key)
+      if (!all) {
+        all = { times: [], older: 0 }
+        requests.set(key, all)
+      }
       const { times } = all
       const { monotonic } = now
       leave(all, monotonic)

@@ -14,7 +14,7 @@ type Uses = {
 }
 
 /** How files of messages come in. */
-export const openParts = ({ config, space, privateHosts }: Uses) =>
+export const openReceiveParts = ({ config, space, privateHosts }: Uses) =>
   opening(async (opened) => {
     const outbound = opened.use(guardedOutbound({ allowHosts: privateHosts }))
     const folder = join(config.DATA_DIR, 'arriving')
