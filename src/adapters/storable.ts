@@ -22,9 +22,7 @@ export const sizeOf = (value: unknown, levels = 0): number => {
   }
   if (levels >= mostLevels) throw new Unstorable(`more than ${mostLevels} levels`)
   let sum = 16
-  // By index: an iterator makes an object for each element.
-  if (Array.isArray(value))
-    for (let n = 0; n < value.length; n++) sum += 16 + sizeOf(value[n], levels + 1)
+  if (Array.isArray(value)) for (const element of value) sum += 16 + sizeOf(element, levels + 1)
   else {
     const document = value as Document
     for (const name in document) sum += 8 + name.length + sizeOf(document[name], levels + 1)

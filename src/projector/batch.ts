@@ -28,9 +28,7 @@ const noDocuments: ReadonlyMap<string, Document> = new Map()
 /** The documents that a batch is about. */
 const idsIn = ({ steps, groups }: RoutedBatch): string[] => {
   const ids: string[] = groups ? [...groups.keys()] : []
-  // By index: an iterator makes an object for each step.
-  for (let n = 0; n < steps.length; n++) {
-    const { ids: own, marks } = steps[n] as RoutedEvent
+  for (const { ids: own, marks } of steps) {
     for (const id of marks?.stream?.stored ?? []) ids.push(id)
     // The events of one append follow each other, and are mostly about the same document.
     if (typeof own === 'string') {

@@ -127,10 +127,8 @@ const foldedOneByOne = (
   }
   if (projection.totals) addUp(projection.totals, views, viewOf)
   const changes: DocumentChange[] = []
-  // forEach allocates nothing.
-  views.forEach(({ before, now, cleared }, id) => {
+  for (const [id, { before, now, cleared }] of views)
     if (now !== before || cleared) changes.push({ id, document: now })
-  })
   return { changes, done }
 }
 

@@ -36,10 +36,8 @@ export const watermarks = (names: readonly string[], now: () => number) => {
 
   const settle = () => {
     let minimum: Position | undefined
-    // Called for every batch, with all read models: forEach allocates nothing.
-    positions.forEach((position, name) => {
+    for (const [name, position] of positions)
       if (!aside.has(name) && (minimum === undefined || position < minimum)) minimum = position
-    })
     lowest = minimum
     if (queue.length === 0) return
     const waiting = queue

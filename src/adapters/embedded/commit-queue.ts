@@ -62,9 +62,7 @@ export const commitQueue = ({ commit, committed, failed, refused }: Commits) => 
   const sizeOfNext = (): number => {
     let subjects: Set<string> | undefined
     let bytes = 0
-    // By index: an iterator makes objects for each.
-    for (let n = 0; n < queue.length; n++) {
-      const { change } = queue[n] as Waiting
+    for (const [n, { change }] of queue.entries()) {
       if (change.alone) return n === 0 ? 1 : n
       bytes += change.bytes
       if (n === maxChanges || (n > 0 && bytes > maxBytes)) return n

@@ -9,8 +9,7 @@ const weight = (value: unknown): number => {
   if (typeof value === 'string') return 16 + value.length
   if (typeof value !== 'object' || value === null) return 8
   let sum = 32
-  // By index: an iterator makes an object for each element.
-  if (Array.isArray(value)) for (let n = 0; n < value.length; n++) sum += 16 + weight(value[n])
+  if (Array.isArray(value)) for (const element of value) sum += 16 + weight(element)
   else {
     const document = value as Document
     for (const name in document) sum += 16 + weight(document[name])

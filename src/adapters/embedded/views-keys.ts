@@ -76,8 +76,6 @@ export const countKey = (keyspace: number, equals: readonly Scalar[]): Key =>
 export const placesIn = ({ equals, orderBy }: Index) => {
   const fields = groupOf(equals).map(fieldAt)
   const order = orderBy === undefined ? undefined : fieldAt(orderBy)
-  /** How many parts the key of an entry has. */
-  const length = fields.length + (order ? 3 : 2)
 
   const isSameGroup = (before: Document, after: Document): boolean => {
     for (const field of fields) if (field(before) !== field(after)) return false
@@ -87,17 +85,14 @@ export const placesIn = ({ equals, orderBy }: Index) => {
   return {
     /** The key of a document's entry; undefined if an `equals` field is missing or no scalar. */
     entry(keyspace: number, document: Document, id: string): Part[] | undefined {
-      // Not pushed: V8 then makes room for seventeen.
-      const key = new Array<Part>(length)
-      let at = 0
-      key[at++] = keyspace
+      const key: Part[] = [keyspace]
       for (const field of fields) {
         const value = field(document)
         if (value === undefined) return undefined
-        key[at++] = part(value)
+        key.push(part(value))
       }
-      if (order) key[at++] = part(order(document) ?? null)
-      key[at] = id
+      if (order) key.push(part(order(document) ?? null))
+      key.push(id)
       return key
     },
     /** Whether a change of a document leaves its entry alone. */

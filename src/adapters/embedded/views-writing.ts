@@ -132,9 +132,8 @@ export const viewsWriting = (db: ViewsDatabase) => {
       db.putSync(key, after)
       behind.add(documents, turned)
     } else db.removeSync(key)
-    for (let n = 0; n < places.length; n++) {
-      const place = places[n]
-      if (!place || (before && after && place.isSame(before, after))) continue
+    for (const [n, place] of places.entries()) {
+      if (before && after && place.isSame(before, after)) continue
       const old = before && place.entry(place.entries, before, id)
       const now = after && place.entry(place.entries, after, id)
       if (old) db.removeSync(old as Key)
@@ -148,12 +147,11 @@ export const viewsWriting = (db: ViewsDatabase) => {
 
   const changesIn = ({ documents, writing }: Table): readonly Change[] => {
     const changes: Change[] = []
-    // forEach allocates nothing.
-    writing.forEach((document, id) => {
+    for (const [id, document] of writing) {
       const turned = turnedId(id)
       const isNew = behind.all(documents, turned)
       changes.push({ id, turned, isNew, after: presentOf(document) })
-    })
+    }
     return changes.sort(byTurned)
   }
 
@@ -199,15 +197,14 @@ export const viewsWriting = (db: ViewsDatabase) => {
             const before = deltas.size
             write.changes = changesIn(table)
             const added = table.places.map((): Part[][] => [])
-            // By index: an iterator makes an object for each.
-            for (let n = 0; n < write.changes.length; n++) {
-              writeDocument(table, write.changes[n] as Change, deltas, added)
+            for (const change of write.changes) {
+              writeDocument(table, change, deltas, added)
               if (++operations % ofStep === 0) yield
             }
             for (const entries of added) {
               entries.sort(byKey)
-              for (let n = 0; n < entries.length; n++) {
-                db.putSync(entries[n] as Key, null)
+              for (const entry of entries) {
+                db.putSync(entry as Key, null)
                 if (++operations % ofStep === 0) yield
               }
             }
