@@ -15,7 +15,6 @@ import { endingOf } from './finish-reason.ts'
 import { chunkIn, type HeardChunk, usualChunk } from './openai-chunk.ts'
 import { countedUsage, isPlausible } from './plausible-usage.ts'
 import { brokenOff } from './provider-failure.ts'
-import { sameButText } from './same-but-text.ts'
 
 /** A reason is a word or a few; others could hold anything. */
 const plainReason = /^[\w .:-]{1,64}$/
@@ -47,14 +46,6 @@ const chunkOf = (data: string): HeardChunk => {
   return chunk
 }
 
-/** What a chunk says if that is a text and nothing else. */
-const aloneIn = (chunk: HeardChunk): string | undefined => {
-  const { text, refusal, calls, reason, usage, isMessage } = chunk
-  return refusal || calls || reason || usage || isMessage ? undefined : (text ?? undefined)
-}
-
-const textAlone = (data: string): string | undefined => aloneIn(chunkOf(data))
-
 /** Our own count of a call's tokens. */
 export type Count = (completion: string, calls: readonly ToolCall[]) => Promise<Usage>
 
@@ -80,7 +71,6 @@ export const openAiAnswer = (
   let calls: ReturnType<typeof callAssembly> | undefined
   /** The answer came in messages from its beginning. */
   let inMessages = false
-  const same = sameButText(textAlone)
   const pieces = wellFormedPieces()
 
   const flush = (): void => {
@@ -118,12 +108,6 @@ export const openAiAnswer = (
 
   const heard = (line: string): void => {
     const chunk = newIn(chunkOf(line))
-    const alone = aloneIn(chunk)
-    if (alone !== undefined) {
-      same.learn(line, alone)
-      say(alone)
-      return
-    }
     if (chunk.usage !== undefined) usage = chunk.usage
     if (chunk.reason) reason = chunk.reason
     if (chunk.calls && chunk.calls.length > 0) {
@@ -174,11 +158,7 @@ export const openAiAnswer = (
   }
 
   return {
-    data(line) {
-      const text = same.textOf(line)
-      if (text === undefined) heard(line)
-      else say(text)
-    },
+    data: heard,
     pause: flush,
     complete() {
       try {
