@@ -4,7 +4,6 @@ import type { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import { complexity, isHarmless, malformation } from './json-text.ts'
 import { readBody } from './read-body.ts'
-import { sparseSchema } from './sparse-schema.ts'
 
 /** A request that does not match its route's schema; the reply is shaped for the route's group. */
 export class InvalidRequest extends Error {
@@ -39,17 +38,13 @@ export const issuesOf = (
  * zod parses every part of a request once, and handlers get the parsed value. A missing body lacks
  * every field.
  */
-export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({
-  schema,
-  httpPart = 'body',
-}) => {
-  const schemaFor = sparseSchema(schema) ?? (() => schema)
-  return (value: unknown) => {
-    const parsed = schemaFor(value).safeParse(value)
+export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
+  ({ schema, httpPart = 'body' }) =>
+  (value: unknown) => {
+    const parsed = schema.safeParse(value)
     if (parsed.success) return { value: parsed.data }
     return { error: new InvalidRequest(httpPart, issuesOf(schema, value ?? {}, parsed)) }
   }
-}
 
 const compressed = () =>
   refusal('unsupported_media_type', { message: 'The body must be JSON without a Content-Encoding' })
