@@ -2,7 +2,6 @@ import { readModels } from '../../projections/all.ts'
 import type { ReadModel } from '../../projections/projection.ts'
 import { latest, type Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
-import type { Ending } from '../support/ending.ts'
 import { type FeedHistory, type Opened, openerFor } from './feed-history.ts'
 import {
   type BatchResult,
@@ -143,7 +142,7 @@ export const feeds = (uses: Uses) => {
    * As `upToNow`, then changes as they happen. Ends when the consumer is too slow (`cut`) or at
    * `close`.
    */
-  const follow = (request: FeedRequest, signal: Ending, cut: () => void): Following => {
+  const follow = (request: FeedRequest, signal: AbortSignal, cut: () => void): Following => {
     const { organizationId, model } = request
     let joined: Joined
     let write: WriteBatch | undefined

@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { FindAgents } from '../../caches/find-agents.ts'
 import { refusal } from '../../domain/refusal.ts'
-import type { Ending } from '../../support/ending.ts'
 import type { BeginTurn } from '../../turns/begin/begin-turn.ts'
 import type { TurnInput } from '../../turns/begin/turn-input.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
@@ -120,7 +119,7 @@ export const agentCompletionRoutes =
         if (!agent) throw refusal('agent_not_found')
         const named = { agentId, agentName: agent.name, model: agent.model ?? defaultModel }
         if (stream) {
-          const framesOf = (live: LiveTurn, ending: Ending) =>
+          const framesOf = (live: LiveTurn, ending: AbortSignal) =>
             turnFrames(live, agentFormat(live, named, closesOnError(request)), beginning, ending)
           return streamTurn(request, reply, { turn, framesOf, cancels: false })
         }

@@ -5,7 +5,6 @@ import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { requireScopes } from '../../security/scopes.ts'
 import { cutText } from '../../support/cut-text.ts'
-import { signalOf } from '../../support/ending.ts'
 import { type Fields, hasFields } from '../../support/fields.ts'
 import { jsonFault } from '../../support/json-bounds.ts'
 import type { BeginTurn } from '../../turns/begin/begin-turn.ts'
@@ -115,7 +114,7 @@ export const mcpRoutes =
         cancellations.see(request)
         loading ??= load()
         const handler = await loading
-        const fetchRequest = webRequest(request, signalOf(endingOf(reply)))
+        const fetchRequest = webRequest(request, endingOf(reply))
         requests.set(fetchRequest, request)
         const response = await handler.fetch(fetchRequest, { parsedBody: body })
         if (method === 'initialize' && response.ok) reply.header('mcp-session-id', clock.id())

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { Delegate } from '../../security/delegate.ts'
-import type { Ending } from '../../support/ending.ts'
 import type { BeginTurn } from '../../turns/begin/begin-turn.ts'
 import type { RequireSubscription } from '../../turns/begin/require-subscription.ts'
 import type { SessionChoice } from '../../turns/begin/turn-input.ts'
@@ -105,7 +104,7 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
           body.input.length = 0
           request.forgetBody()
           if (body.stream) {
-            const framesOf = (live: LiveTurn, ending: Ending) =>
+            const framesOf = (live: LiveTurn, ending: AbortSignal) =>
               responseFrames(live, { echo, ids: background === true }, ending)
             return streamTurn(request, reply, { turn, framesOf, cancels: false })
           }

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Ending } from '../../support/ending.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { pendingApprovals } from '../wire/approvals.ts'
 import type { ChatBody } from '../wire/chat.ts'
@@ -80,7 +79,7 @@ export const answerChat = (
   if (stream) {
     const format = streamOptions(request, options)
     const includeUsage = options?.include_usage === true
-    const framesOf = (live: LiveTurn, ending: Ending) =>
+    const framesOf = (live: LiveTurn, ending: AbortSignal) =>
       turnFrames(live, chatFormat(live, { model, includeUsage, ...format }), beginning, ending)
     return streamTurn(request, reply, { turn, framesOf, cancels })
   }

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TurnDone } from '../../agents/agent-event.ts'
-import type { Ending } from '../../support/ending.ts'
 import { isAnswered, type LiveTurn, type Outcome, refusalOf } from '../../turns/turn.ts'
 import { isBearer } from '../checks/authenticate.ts'
 import type { AgentEvents, ChatStream } from './chat-format.ts'
@@ -81,7 +80,7 @@ export const waitForStart = (turn: LiveTurn): Promise<LiveTurn> =>
 
 type Streamed = {
   turn: LiveTurn
-  framesOf(turn: LiveTurn, ending: Ending): AsyncGenerator<string | Uint8Array>
+  framesOf(turn: LiveTurn, ending: AbortSignal): AsyncGenerator<string | Uint8Array>
   /** The client wants the turn cancelled when it disconnects. */
   cancels: boolean
 }

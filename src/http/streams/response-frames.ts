@@ -1,5 +1,4 @@
 import { Refusal } from '../../domain/refusal.ts'
-import type { Ending } from '../../support/ending.ts'
 import { jsonString } from '../../support/plain-json.ts'
 import { branchOrder } from '../../turns/run/branch-order.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
@@ -160,7 +159,7 @@ const responseEvents = (
 export async function* responseFrames(
   turn: LiveTurn,
   stream: ResponseStream,
-  signal?: Ending,
+  signal?: AbortSignal,
 ): AsyncGenerator<string, number> {
   const { untilNow = false } = stream
   const events = responseEvents(turn, stream)

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { WatchAccess } from '../../security/watch-access.ts'
-import { type Ending, endable } from '../../support/ending.ts'
 import { credentialsOf, requireStill } from '../checks/authenticate.ts'
 
 const comment = ': keep-alive\n\n'
@@ -134,24 +133,24 @@ export const whenGone = ({ raw }: FastifyReply, notify: () => void): void => {
  * Aborts when the client disconnects before the answer has ended, and when the key loses a right
  * that the request has needed; its reason is then the refusal.
  */
-export const endingOf = (reply: FastifyReply): Ending => {
+export const endingOf = (reply: FastifyReply): AbortSignal => {
   const { request, server } = reply
-  const { ending, end } = endable()
+  const controller = new AbortController()
   const { apiKey = '' } = credentialsOf(request)
   const { organizationId } = request.access
   const unwatch = server.watchAccess(
     { apiKey, organizationId },
     {
       require: (access) => requireStill(request, access),
-      lost: end,
+      lost: (refused) => controller.abort(refused),
     },
   )
   const { raw } = reply
   const close = () => {
     unwatch()
-    if (!raw.writableFinished) end()
+    if (!raw.writableFinished) controller.abort()
   }
   if (raw.closed) close()
   else raw.once('close', close)
-  return ending
+  return controller.signal
 }

@@ -1,6 +1,5 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import type { Ending } from '../../support/ending.ts'
 import { utf8Of, type Writing } from '../../support/utf8.ts'
 import type { Had } from '../../turns/read/past-turn.ts'
 import { pendingOf } from '../../turns/record/run-pause.ts'
@@ -202,7 +201,7 @@ export async function* turnFrames(
   { runId, log, attempt = 1 }: LiveTurn,
   format: StreamFormat,
   from: StreamPlace,
-  signal?: Ending,
+  signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, CutOff | undefined> {
   const run = attempt > 1 ? `${runId}_${attempt}` : runId
   const frames = frameWriter(run, attempt, format, from)

@@ -1,6 +1,5 @@
 import type { AgentEvent } from '../../agents/agent-event.ts'
 import type { Refusal } from '../../domain/refusal.ts'
-import type { Ending } from '../../support/ending.ts'
 
 export type TurnFailed = { event: 'failed'; code: string; message: string }
 
@@ -66,7 +65,7 @@ export const turnLog = (first = 0) => {
      * Items from a place on, in batches, until the turn has ended or the signal aborts. It is not a
      * generator, which would take several promises more for each batch.
      */
-    follow(from: number, signal?: Ending): AsyncIterableIterator<readonly TurnItem[]> {
+    follow(from: number, signal?: AbortSignal): AsyncIterableIterator<readonly TurnItem[]> {
       let next = Math.max(0, from - first)
       const stop = () => wake()
       signal?.addEventListener('abort', stop)
