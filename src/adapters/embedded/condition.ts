@@ -1,6 +1,5 @@
 /** What readers at the end of the log wait for: the next commit, or the close of the store. */
 export const condition = () => {
-  /** Not a Set, whose tables would keep what has passed through them (`slotMap`). */
   let waiting: (() => void)[] = []
   return {
     notifyAll(): void {

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../ports/clock.ts'
-import { slotMap } from '../../support/slot-map.ts'
 import type { LiveTurn } from '../turn.ts'
 
 /**
@@ -24,8 +23,8 @@ export const sessionName = ({ organizationId, sessionId }: Place): string =>
  */
 export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
   /** Running and waiting turns, by session, in the order they came. */
-  const bySession = slotMap<string, LiveTurn[]>()
-  const byId = slotMap<string, LiveTurn>()
+  const bySession = new Map<string, LiveTurn[]>()
+  const byId = new Map<string, LiveTurn>()
   const recent = new LRUCache<string, LiveTurn>({
     ttl: retentionMs,
     perf: { now: monotonic },
@@ -68,7 +67,7 @@ export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
     /** The session's running turn, then those that wait. */
     ofSession: (place: Place): LiveTurn[] => [...(bySession.get(sessionName(place)) ?? [])],
     /** All that wait or run. */
-    all: (): LiveTurn[] => byId.all(),
+    all: (): LiveTurn[] => [...byId.values()],
     /** Forgets the session's ended turns: they can no longer be read again from memory. */
     forget(place: Place): void {
       for (const [runId, turn] of [...recent.entries()])
