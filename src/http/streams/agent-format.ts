@@ -1,4 +1,3 @@
-import { jsonString } from '../../support/plain-json.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { StreamFormat } from './turn-frames.ts'
 
@@ -24,12 +23,12 @@ export const agentFormat = (
   }).slice(0, -1)
 
   const chunk = (delta: string, finishReason: string | null = null): string =>
-    `${common},"choices":[{"index":0,"delta":${delta},"finish_reason":${finishReason && jsonString(finishReason)}}]`
+    `${common},"choices":[{"index":0,"delta":${delta},"finish_reason":${JSON.stringify(finishReason)}}]`
 
   return {
     inBranchOrder: true,
     closesOnError,
-    opening: `${chunk('{"role":"assistant","content":""}')},"session_id":${jsonString(sessionId)}}`,
+    opening: `${chunk('{"role":"assistant","content":""}')},"session_id":${JSON.stringify(sessionId)}}`,
     token: {
       before: `${common},"choices":[{"index":0,"delta":{"content":`,
       after: '},"finish_reason":null}]}',

@@ -1,5 +1,4 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
-import { jsonString } from '../../support/plain-json.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { piecesOf } from './pieces.ts'
 import type { StreamFormat } from './turn-frames.ts'
@@ -49,11 +48,11 @@ const inPieces = ({ index, id, type, function: { name, arguments: text } }: Inde
 export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat => {
   const { runId, sessionId, created } = turn
   const { model, agentEvents, mingles, includeUsage } = options
-  const head = `{"id":"chatcmpl-${runId}","object":"chat.completion.chunk","created":${created},"model":${jsonString(model)},"choices":`
-  const tail = `,"session_id":${jsonString(sessionId)}}`
+  const head = `{"id":"chatcmpl-${runId}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":`
+  const tail = `,"session_id":${JSON.stringify(sessionId)}}`
 
   const chunk = (delta: string, finishReason: string | null = null, more = ''): string =>
-    `${head}[{"index":0,"delta":${delta},"finish_reason":${finishReason && jsonString(finishReason)}}]${more}${tail}`
+    `${head}[{"index":0,"delta":${delta},"finish_reason":${JSON.stringify(finishReason)}}]${more}${tail}`
   const callsChunk = (calls: readonly object[]): string =>
     chunk(`{"tool_calls":${JSON.stringify(calls)}}`)
 

@@ -1,5 +1,4 @@
 import { Refusal } from '../../domain/refusal.ts'
-import { jsonString } from '../../support/plain-json.ts'
 import { branchOrder } from '../../turns/run/branch-order.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { errorOf } from '../errors/bodies.ts'
@@ -124,7 +123,7 @@ const responseEvents = (
     },
     delta(text: string): string {
       if (text === '') return ''
-      const fields = () => `${place},"delta":${jsonString(text)},"logprobs":[]`
+      const fields = () => `${place},"delta":${JSON.stringify(text)},"logprobs":[]`
       return beginMessage() + numbered('response.output_text.delta', fields)
     },
     failure,
