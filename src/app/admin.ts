@@ -10,12 +10,10 @@ import { listBackedKeys } from '../../queries/list-backed-keys.ts'
 import { listMembers } from '../../queries/list-members.ts'
 import { listMemberships } from '../../queries/list-memberships.ts'
 import { listOrganizations } from '../../queries/list-organizations.ts'
-import type { ListUnreadable } from '../../queries/list-unreadable.ts'
 import { listUserKeys } from '../../queries/list-user-keys.ts'
 import { listWholeAgents } from '../../queries/list-whole-agents.ts'
-import type { FindAddressFault } from '../http/checks/agent-tools.ts'
 import { accountRoutes } from '../http/routes/account.ts'
-import { adminAgentRoutes, type McpServers } from '../http/routes/admin-agents.ts'
+import { adminAgentRoutes } from '../http/routes/admin-agents.ts'
 import { adminApiKeyRoutes } from '../http/routes/admin-api-keys.ts'
 import { adminMasterKeyRoutes } from '../http/routes/admin-master-key.ts'
 import { adminMemberRoutes } from '../http/routes/admin-members.ts'
@@ -24,45 +22,15 @@ import { adminProjectionRoutes } from '../http/routes/admin-projections.ts'
 import { adminUserRoutes } from '../http/routes/admin-users.ts'
 import { meApiKeyRoutes } from '../http/routes/me-api-keys.ts'
 import { meMembershipRoutes } from '../http/routes/me-memberships.ts'
-import type { JsonSchemas } from '../ports/json-schemas.ts'
-import type { RebuildJobs } from '../projector/rebuild-jobs.ts'
-import type { MasterKeyRotation } from '../security/master-key-rotation.ts'
-import type { Secrets } from '../security/secrets.ts'
-import type { Vault } from '../security/vault.ts'
-import type { StorageQuotas } from '../turns/begin/storage-quotas.ts'
-import type { AllViews } from './read-models.ts'
-import type { ReadYourWrites } from './read-your-writes.ts'
-import type { RouteCommands } from './route-commands.ts'
-
-type Uses = {
-  /** Those that routes call. */
-  commands: RouteCommands
-  views: Pick<
-    AllViews,
-    | 'accounts'
-    | 'agentSummaries'
-    | 'agents'
-    | 'apiKeys'
-    | 'identities'
-    | 'members'
-    | 'organizations'
-    | 'users'
-  >
-  open: Vault['open']
-  hashSubject: Secrets['hashSubject']
-  writes: Pick<ReadYourWrites, 'query'>
-  rebuilding: RebuildJobs & { unreadable: ListUnreadable }
-  rotation: MasterKeyRotation
-  storage: StorageQuotas
-  schemaFault: JsonSchemas['faultOf']
-  addressFault: FindAddressFault
-  mcp: McpServers
-}
+import type { Parts } from './parts.ts'
+import type { TurnEngine } from './turn-engine.ts'
 
 /** What operators and an organization's managers do, and users with their own keys. */
-export const adminPart = (uses: Uses) => {
-  const { commands, views, open, writes, rebuilding, rotation, schemaFault } = uses
-  const { addressFault, mcp } = uses
+export const adminPart = ({ storage, writing, reading, access }: Parts, { tools }: TurnEngine) => {
+  const { vault, secrets } = writing
+  const { routeCommands: commands, views, writes, rebuilding } = reading
+  const { open } = vault
+  const { schemas, addressFault, mcp } = tools
   const { accounts, agentSummaries, agents, apiKeys, identities, members, organizations, users } =
     views
   const oneOrganization = getOrganization({ organizations })
@@ -93,7 +61,7 @@ export const adminPart = (uses: Uses) => {
         getOrganization: oneOrganization,
         getAgent: getAgent({ agents }),
         listWholeAgents: listWholeAgents({ agents, agentSummaries }),
-        schemaFault,
+        schemaFault: schemas.faultOf,
         addressFault,
         mcp,
       }),
@@ -107,18 +75,18 @@ export const adminPart = (uses: Uses) => {
         listApiKeys: listApiKeys({ apiKeys }),
       }),
       adminProjectionRoutes(rebuilding),
-      adminMasterKeyRoutes(rotation),
+      adminMasterKeyRoutes(storage.rotation),
       adminUserRoutes({
         setSubscription: commands.setSubscription,
         grantCredits: commands.grantCredits,
         recordLogin: commands.recordLogin,
-        findIdentity: writes.query(findIdentity({ identities, hashSubject: uses.hashSubject })),
+        findIdentity: writes.query(findIdentity({ identities, hashSubject: secrets.hashSubject })),
       }),
     ],
     /** Under /api/external. */
     accountRoutes: accountRoutes({
       findBalance: findBalance({ accounts }),
-      storage: uses.storage,
+      quotas: access.quotas,
     }),
     /** Under /api/me. */
     ownRoutes: [

@@ -8,54 +8,14 @@ import { openEdge } from './edge.ts'
 import { type AppOptions, openHost } from './host.ts'
 import { housekeeping } from './housekeeping.ts'
 import { openMeters } from './meters.ts'
+import type { Parts } from './parts.ts'
 import { openReading } from './reading.ts'
 import { openStorage } from './storage.ts'
-import { openTurnEngine, type Parts, type TurnEngine } from './turn-engine.ts'
-import { openWriting } from './writing.ts'
+import { openTurnEngine, type TurnEngine } from './turn-engine.ts'
+import { openWriting, type Writing } from './writing.ts'
 
 /** How long the first start waits until the demo's document can be found. */
 const indexedWithinMs = 10_000
-
-const accessOf = ({ host, storage, writing, reading }: Omit<Parts, 'access' | 'meters'>) =>
-  accessPart({
-    config: host.config,
-    views: reading.views,
-    changes: reading.changes,
-    sharedViews: storage.stores.sharedViews,
-    hashApiKey: writing.secrets.hashApiKey,
-    clock: host.clock,
-    rightsLookMs: host.options.rightsLookMs,
-  })
-
-const housekeepingOf = (
-  { host, storage, writing, reading }: Parts,
-  { chat, content, knowledge }: TurnEngine,
-) => {
-  const { stores, master } = storage
-  const { answers, undelivered, leases } = stores
-  return housekeeping({
-    commands: writing.commands,
-    views: reading.views,
-    stores,
-    projecting: reading.projecting,
-    turns: chat.turns,
-    resumeOrClose: chat.resumeOrClose,
-    orphanRuns: chat.orphanRuns,
-    namesOf: chat.namesOf,
-    forkSessions: chat.forkSessions,
-    warmAgents: chat.warmAgents,
-    answers,
-    undelivered,
-    content,
-    knowledge,
-    leases,
-    rebuildOld: reading.rebuildOld,
-    refreshMasterKeys: master.refresh,
-    clock: host.clock,
-    node: host.node,
-    log: host.log,
-  })
-}
 
 /**
  * Fills an empty store with the demo organization. Answers its key, only when it has just been
@@ -63,9 +23,10 @@ const housekeepingOf = (
  */
 const createDemo = async (
   { host, storage, writing, reading }: Parts,
+  commands: Writing['commands'],
   { knowledge }: TurnEngine,
 ) => {
-  const { commands, load, secrets } = writing
+  const { load, secrets } = writing
   const demo = await seedDemo({
     isEmptyStore: () => isEmptyStore(storage.stores.events),
     load,
@@ -95,19 +56,19 @@ export const app = (config: Config, options: AppOptions) =>
     const storage = opened.use(await openStorage(host))
     const writing = opened.use(await openWriting(host, storage))
     const reading = opened.use(await openReading(host, storage, writing))
-    const access = opened.use(accessOf({ host, storage, writing, reading }))
+    const access = opened.use(accessPart({ host, storage, writing, reading }))
     const meters = opened.use(await openMeters(host, writing))
     const parts: Parts = { host, storage, writing, reading, access, meters }
     const engine = opened.use(await openTurnEngine(parts, () => expireApprovals()))
     const { http } = opened.use(await openEdge(parts, engine, administration(parts, engine)))
-    const { tick, recover, expireApprovals } = housekeepingOf(parts, engine)
+    const { tick, recover, expireApprovals } = housekeeping(parts, engine)
 
     return {
       http,
       waitForPosition: reading.waitForPosition,
       /** The model of agents that name none. */
       defaultModel: writing.models.byDefault,
-      demo: () => createDemo(parts, engine),
+      demo: () => createDemo(parts, writing.commands, engine),
       async recover() {
         await recover()
         engine.approvals.start()

@@ -11,34 +11,14 @@ import { adminAuditRoutes } from '../http/routes/admin-audit.ts'
 import { adminFeedRoutes } from '../http/routes/admin-feeds.ts'
 import { adminStateRoutes, adminUsageRoutes } from '../http/routes/admin-history.ts'
 import { adminTransparencyRoutes } from '../http/routes/admin-transparency.ts'
-import type { EventStore } from '../ports/event-store.ts'
-import type { Log } from '../ports/log.ts'
-import type { Views } from '../ports/views.ts'
-import type { Projecting } from '../projector/projector.ts'
-import type { Secrets } from '../security/secrets.ts'
-import type { Vault } from '../security/vault.ts'
-import type { BufferBudget } from '../support/buffer-budget.ts'
-import type { AuditReads } from './audit-reads.ts'
-import type { AllViews } from './read-models.ts'
-
-type Uses = {
-  events: EventStore
-  /** Of all read models, also of those that are folded later. */
-  documents: Pick<Views, 'load'>
-  organizations: AllViews['organizations']
-  reads: AuditReads
-  projecting: Pick<Projecting, 'at' | 'waitForPosition'>
-  logKeySeed: Secrets['logKeySeed']
-  open: Vault['open']
-  buffers: BufferBudget
-  log: Log
-}
+import type { Parts } from './parts.ts'
 
 /** What auditors read about an organization's history, and analysts about its read models. */
-export const auditPart = (uses: Uses) => {
-  const { events, documents, organizations, reads, projecting, logKeySeed, open, buffers, log } =
-    uses
-  const { answers, streams } = reads
+export const auditPart = ({ host, storage, writing, reading }: Parts) => {
+  const { events } = storage.stores
+  const { documents, later, projecting, views } = reading
+  const { organizations } = views
+  const { answers, streams } = later.reads
   const oneOrganization = getOrganization({ organizations })
   const following = feeds({
     store: events,
@@ -55,9 +35,9 @@ export const auditPart = (uses: Uses) => {
     },
     head: events.head,
     end: events.end,
-    opened: opener(open).document,
-    buffers,
-    log,
+    opened: opener(writing.vault.open).document,
+    buffers: host.buffers,
+    log: host.log,
   })
   const listEvents = {
     page: answers.events,
@@ -73,7 +53,7 @@ export const auditPart = (uses: Uses) => {
   }
   const logReads: Omit<Parameters<typeof adminTransparencyRoutes>[0], 'history'> = {
     getCheckpoint: (organizationId) => answers.checkpoint({ organizationId }),
-    getLogKey: getLogKey({ logKeySeed }),
+    getLogKey: getLogKey({ logKeySeed: writing.secrets.logKeySeed }),
     getTile: (organizationId, level, tile) => answers.tile({ organizationId, level, tile }),
     getEntries: (organizationId, tile) => answers.entries({ organizationId, tile }),
     proveInclusion: (organizationId, index, size) =>

@@ -7,12 +7,20 @@ import type { Clock } from '../ports/clock.ts'
 import type { StoreDamaged } from '../ports/event-store.ts'
 import { bufferBudget } from '../support/buffer-budget.ts'
 import { bufferBytes } from './buffer-bytes.ts'
-import type { GenerationLimits } from './content.ts'
-import { version } from './http.ts'
 import { modelsConfigOf } from './models.ts'
 import { systemClock } from './system-clock.ts'
 import { openTelemetry } from './telemetry.ts'
+import { version } from './version.ts'
 import type { StoreWait } from './wait-for-store.ts'
+
+type GenerationLimits = {
+  /** Between two polls of a provider. */
+  pollMs?: number
+  /** How long one answer of the provider may take. */
+  timeoutMs?: number
+  /** Larger files are not stored. */
+  maxBytes?: number
+}
 
 export type AppOptions = {
   log: FastifyBaseLogger

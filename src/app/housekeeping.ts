@@ -1,64 +1,29 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Answers } from '../ports/answers.ts'
-import type { Clock } from '../ports/clock.ts'
 import { StoreUnavailable } from '../ports/event-store.ts'
-import type { Leases } from '../ports/leases.ts'
-import type { Log } from '../ports/log.ts'
-import type { UndeliveredRuns } from '../ports/undelivered-runs.ts'
-import type { Projector } from '../projector/projector.ts'
-import type { WarmAgents } from '../turns/begin/warm-agents.ts'
-import type { ForkSessions } from '../turns/fork/fork-sessions.ts'
-import type { RunNames } from '../turns/resume/close-run.ts'
-import type { OrphanRuns } from '../turns/resume/orphan-runs.ts'
 import { recordedCost } from '../turns/resume/recorded-cost.ts'
-import type { ResumeOrClose } from '../turns/resume/resume-or-close.ts'
-import type { Turns } from '../turns/run/turns.ts'
 import { finishForks } from '../workers/finish-forks.ts'
 import { recordAccountChanges } from '../workers/record-account-changes.ts'
 import { recoverRuns } from '../workers/recover-runs.ts'
 import { resumeDecidedRuns } from '../workers/resume-decided-runs.ts'
-import type { Commands } from './commands.ts'
-import type { AllViews } from './read-models.ts'
-import { shownWithinMs } from './read-side.ts'
-import type { Stores } from './stores.ts'
-
-type Uses = {
-  commands: Pick<
-    Commands,
-    'endRun' | 'expireApproval' | 'recordAccountChange' | 'settleReservation'
-  >
-  views: Pick<AllViews, 'accountChanges' | 'accounts' | 'approvals' | 'contents' | 'forks' | 'runs'>
-  stores: Pick<Stores, 'events' | 'sharedEvents' | 'damage' | 'space'>
-  projecting: Pick<Projector, 'waitForPosition'>
-  turns: Pick<Turns, 'elapsed' | 'find' | 'isRunning'>
-  resumeOrClose: ResumeOrClose
-  orphanRuns: Pick<OrphanRuns, 'resume'>
-  namesOf: RunNames
-  forkSessions: ForkSessions
-  warmAgents: Pick<WarmAgents, 'release'>
-  answers: Pick<Answers, 'sweep'>
-  undelivered: Pick<UndeliveredRuns, 'sweep'>
-  content: { sweep(): Promise<void> }
-  knowledge: { sweep(): Promise<void>; recover(): Promise<void> }
-  leases: Leases
-  /** Begins to rebuild read models that an earlier release has folded. */
-  rebuildOld(): Promise<void>
-  /** Where another process may rotate the master key. */
-  refreshMasterKeys(): Promise<void>
-  clock: Clock
-  /** Identifies this process until it ends. */
-  node: string
-  log: Log
-}
+import type { Parts } from './parts.ts'
+import { viewTimeoutMs } from './read-side.ts'
+import type { TurnEngine } from './turn-engine.ts'
 
 /** How long the start waits for the views to catch up with the log. */
 const caughtUpWithinMs = 60_000
 const refoldLookMs = 100
 
 /** Recurring work, and recovery at the start: interrupted work is ended or taken up again. */
-export const housekeeping = (uses: Uses) => {
-  const { commands, views, stores, projecting, turns, warmAgents, answers } = uses
-  const { content, knowledge, leases, clock, node, log } = uses
+export const housekeeping = (
+  { host, storage, writing, reading }: Parts,
+  { chat, content, knowledge }: TurnEngine,
+) => {
+  const { clock, node, log } = host
+  const { stores, master } = storage
+  const { answers, leases, undelivered } = stores
+  const { commands } = writing
+  const { projecting, rebuildOld, views } = reading
+  const { turns, namesOf, orphanRuns, forkSessions, resumeOrClose, warmAgents } = chat
   const orphans = recoverRuns({
     runs: views.runs,
     contents: views.contents,
@@ -69,8 +34,8 @@ export const housekeeping = (uses: Uses) => {
     isLive: turns.isRunning,
     elapsedHere: turns.elapsed,
     stop: (runId) => turns.find(runId)?.cancel(),
-    orphanRuns: uses.orphanRuns,
-    namesOf: uses.namesOf,
+    orphanRuns,
+    namesOf,
     leases,
     clock,
     node,
@@ -79,7 +44,7 @@ export const housekeeping = (uses: Uses) => {
 
   const unfinishedForks = finishForks({
     forks: views.forks,
-    forkSessions: uses.forkSessions,
+    forkSessions,
     leases,
     node,
     log,
@@ -89,9 +54,9 @@ export const housekeeping = (uses: Uses) => {
     approvals: views.approvals,
     runs: views.runs,
     expireApproval: commands.expireApproval,
-    resumeOrClose: uses.resumeOrClose,
-    namesOf: uses.namesOf,
-    waitForPosition: (position) => projecting.waitForPosition(position, shownWithinMs),
+    resumeOrClose,
+    namesOf,
+    waitForPosition: (position) => projecting.waitForPosition(position, viewTimeoutMs),
     clock,
     log,
   })
@@ -99,7 +64,7 @@ export const housekeeping = (uses: Uses) => {
   const tellOfAccounts = recordAccountChanges({
     accountChanges: views.accountChanges,
     recordAccountChange: commands.recordAccountChange,
-    waitForPosition: (position) => projecting.waitForPosition(position, shownWithinMs),
+    waitForPosition: (position) => projecting.waitForPosition(position, viewTimeoutMs),
     clock,
     log,
   })
@@ -109,10 +74,10 @@ export const housekeeping = (uses: Uses) => {
     await orphans({ certain })
     await decidedRuns.pass()
     await unfinishedForks({ certain })
-    await uses.refreshMasterKeys()
-    await uses.rebuildOld()
+    await master.refresh()
+    await rebuildOld()
     await answers.sweep(clock.now())
-    await uses.undelivered.sweep(clock.now())
+    await undelivered.sweep(clock.now())
     warmAgents.release()
     await content.sweep()
     await knowledge.sweep()

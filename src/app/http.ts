@@ -1,13 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'
-import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify'
-import type { CountWaitingRuns } from '../../queries/count-waiting-runs.ts'
-import type { ListUnreadable } from '../../queries/list-unreadable.ts'
-import type { Config } from '../config.ts'
-import type { Admit } from '../http/checks/admission.ts'
 import { boundConnection } from '../http/checks/connection-bounds.ts'
 import { requireHttps } from '../http/checks/https.ts'
-import type { IdempotencyUses } from '../http/checks/idempotency.ts'
 import { healthRoutes, type Readiness } from '../http/routes/health.ts'
 import { homeRoutes } from '../http/routes/home.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
@@ -15,26 +8,12 @@ import { wsChatRoutes } from '../http/routes/ws-chat.ts'
 import { limitConnections } from '../http/server/connection-limit.ts'
 import { processMetrics } from '../http/server/metrics.ts'
 import { server } from '../http/server/server.ts'
-import type { WorkMetrics } from '../http/server/work-metrics.ts'
-import type { Upload } from '../http/ws/answers.ts'
-import type { SocketTimes } from '../http/ws/connection.ts'
-import type { KeyUsageMeter } from '../metering/key-usage-meter.ts'
-import type { RefusalMeter } from '../metering/refusal-meter.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Telemetry } from '../ports/telemetry.ts'
-import type { Projector } from '../projector/projector.ts'
-import type { FindAccess } from '../security/access.ts'
-import type { Delegate } from '../security/delegate.ts'
-import type { WatchAccess } from '../security/watch-access.ts'
-import type { BufferBudget } from '../support/buffer-budget.ts'
-import type { BeginTurn } from '../turns/begin/begin-turn.ts'
-import type { Turns } from '../turns/run/turns.ts'
-import type { Stores } from './stores.ts'
-
-/** Of this release. */
-export const { version } = JSON.parse(
-  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
-)
+import { keepAliveMs as usualKeepAliveMs } from '../http/streams/sse.ts'
+import type { Administration } from './administration.ts'
+import { connectionLimit } from './handle-limit.ts'
+import type { Parts } from './parts.ts'
+import type { TurnEngine } from './turn-engine.ts'
+import { version } from './version.ts'
 
 /**
  * How long runs may continue once the process stops, and how long sending their answers may take.
@@ -42,64 +21,58 @@ export const { version } = JSON.parse(
 const drainMs = 7_000
 const flushMs = 1_000
 
-/** Routes by the path that they are mounted at. */
-type Routes = Readonly<Record<string, readonly FastifyPluginAsync[]>>
-
 type Uses = {
-  config: Pick<Config, 'CORS_ORIGINS' | 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
-  stores: Pick<Stores, 'events' | 'foreignEvents' | 'space'>
-  lag: Projector['lag']
-  laterLag: Projector['lag']
-  unreadable: ListUnreadable
+  parts: Parts
+  engine: TurnEngine
+  administration: Administration
   readiness(): Promise<Readiness>
-  findAccess: FindAccess
-  watchAccess: WatchAccess
-  admit: Admit
-  counted: KeyUsageMeter['count']
-  refused: RefusalMeter['refused']
-  delegate: Delegate
-  idempotency: IdempotencyUses
-  keepAliveMs: number
-  mostConnections: number | undefined
-  buffers: BufferBudget
-  turns: Pick<Turns, 'drain' | 'running'>
-  waitingRuns: CountWaitingRuns
-  beginTurn: BeginTurn
-  socketUpload: Upload
-  socketTimes: Partial<SocketTimes> | undefined
-  logLinesDropped(): number
-  work: Pick<WorkMetrics, 'registry' | 'refused'>
-  telemetry: Telemetry | undefined
-  endFeeds(): void
-  /** Under a key. */
-  routes: Routes
-  /** Without a key. */
-  openRoutes: readonly FastifyPluginAsync[]
-  clock: Clock
-  log: FastifyBaseLogger
 }
 
+/** The routes under a key, by the path that they are mounted at. */
+const routesOf = (
+  { chatRoutes, knowledge, content }: TurnEngine,
+  { provisioning, admin, audit }: Administration,
+) => ({
+  '/api/external/v1': chatRoutes['/api/external/v1'],
+  '': chatRoutes[''],
+  '/api/external': [
+    ...chatRoutes['/api/external'],
+    ...provisioning.routes,
+    admin.accountRoutes,
+    ...knowledge.routes,
+    ...content.routes,
+  ],
+  '/api/admin': [...admin.routes, ...audit.routes, ...chatRoutes['/api/admin']],
+  '/api/me': admin.ownRoutes,
+})
+
 /** The HTTP server with all its routes. It does not listen yet. @throws ConfigInvalid */
-export const openHttp = async (uses: Uses) => {
-  const { config, stores, readiness, findAccess, watchAccess, admit, counted, refused, turns } =
-    uses
-  const { clock, log } = uses
+export const openHttp = async ({ parts, engine, administration, readiness }: Uses) => {
+  const { host, storage, writing, reading, access, meters } = parts
+  const { config, options, buffers, work, telemetry, node, clock, log } = host
+  const { answers, events, foreignEvents, space } = storage.stores
+  const { findAccess, watchAccess, admit, delegate } = access
+  const { chat, knowledge, content } = engine
+  const { turns, beginTurn, waitingRuns } = chat
+  const { provisioning, audit } = administration
+  const { count: counted } = meters.keyUsage
+  const { refused } = meters.refusals
   let connections: ReturnType<typeof limitConnections> | undefined
   const metrics = processMetrics({
-    registry: uses.work.registry,
-    head: stores.events.head,
-    lag: uses.lag,
-    laterLag: uses.laterLag,
-    unreadable: uses.unreadable,
+    registry: work.registry,
+    head: events.head,
+    lag: reading.prompt.lag,
+    laterLag: reading.later.projecting.lag,
+    unreadable: reading.unreadable,
     running: () => turns.running,
-    waitingRuns: uses.waitingRuns,
-    foreignEvents: stores.foreignEvents,
-    disk: stores.space.state,
+    waitingRuns,
+    foreignEvents,
+    disk: space.state,
     connectionsRefused: () => connections?.refused() ?? 0,
-    logLinesDropped: uses.logLinesDropped,
-    buffers: uses.buffers,
+    logLinesDropped: options.logLinesDropped ?? (() => 0),
+    buffers,
   })
-  const bound = boundConnection(undefined, { buffers: uses.buffers })
+  const bound = boundConnection(undefined, { buffers })
   const http = await server({
     config,
     clock,
@@ -108,41 +81,42 @@ export const openHttp = async (uses: Uses) => {
     findAccess,
     watchAccess,
     metrics,
-    keepAliveMs: uses.keepAliveMs,
+    keepAliveMs: options.keepAliveMs ?? usualKeepAliveMs,
     boundConnection: bound,
     admit,
     counted,
     refused,
-    countRefusal: uses.work.refused,
-    telemetry: uses.telemetry,
-    delegate: uses.delegate,
-    idempotency: uses.idempotency,
+    countRefusal: work.refused,
+    telemetry,
+    delegate,
+    idempotency: { answers, vault: writing.vault, clock, node },
     open: {
       '/api': [healthRoutes({ version, clock, readiness })],
       '': [
         homeRoutes,
         metricsRoutes(metrics),
-        ...uses.openRoutes,
+        ...content.openRoutes,
+        ...provisioning.openRoutes,
         wsChatRoutes({
           findAccess,
           watchAccess,
           admit,
           counted,
           refused,
-          countRefusal: uses.work.refused,
-          beginTurn: uses.beginTurn,
-          upload: uses.socketUpload,
+          countRefusal: work.refused,
+          beginTurn,
+          upload: knowledge.socketUpload,
           boundConnection: bound,
           requireHttps: requireHttps(config.REQUIRE_HTTPS),
-          times: uses.socketTimes,
+          times: options.socketTimes,
           clock,
-          telemetry: uses.telemetry,
+          telemetry,
         }),
       ],
     },
-    routes: uses.routes,
+    routes: routesOf(engine, administration),
   })
-  connections = limitConnections(http, { most: uses.mostConnections, log })
+  connections = limitConnections(http, { most: connectionLimit(), log })
   return {
     http,
     /**
@@ -150,7 +124,7 @@ export const openHttp = async (uses: Uses) => {
      * answers.
      */
     async close(): Promise<void> {
-      uses.endFeeds()
+      audit.endFeeds()
       const closing = http.close()
       await turns.drain(drainMs)
       await Promise.race([closing, after(flushMs, undefined, { ref: false })])

@@ -6,78 +6,46 @@ import { getUpload } from '../../queries/get-upload.ts'
 import { listDatastores } from '../../queries/list-datastores.ts'
 import { listFiles } from '../../queries/list-files.ts'
 import { listUploads } from '../../queries/list-uploads.ts'
-import type { OpenDiskSpace } from '../adapters/embedded/disk-space.ts'
-import type { Config } from '../config.ts'
-import type { Position } from '../domain/event.ts'
 import { fileStream } from '../domain/file/file.ts'
-import type { FindRequestId } from '../event-sourcing/find-request-id.ts'
+import { findRequestId as findRequestIdOf } from '../event-sourcing/find-request-id.ts'
 import { ragDatastoreRoutes } from '../http/routes/rag-datastores.ts'
 import { ragFileRoutes } from '../http/routes/rag-files.ts'
 import { ragSearchRoutes } from '../http/routes/rag-search.ts'
 import { ragUploadRoutes } from '../http/routes/rag-uploads.ts'
 import { socketUpload } from '../http/ws/upload.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Embedder } from '../ports/embedder.ts'
-import type { Leases } from '../ports/leases.ts'
-import type { Log } from '../ports/log.ts'
-import type { WaitForPosition } from '../ports/views.ts'
 import { documentReader } from '../rag/document-reader.ts'
 import { knowledgeIn } from '../rag/knowledge.ts'
-import type { Delegate } from '../security/delegate.ts'
-import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { openSpool } from '../security/spool.ts'
 import { fileKey } from '../support/ids.ts'
-import type { StorageQuotas } from '../turns/begin/storage-quotas.ts'
 import { embedUploads } from '../workers/embed-uploads.ts'
 import { indexUploads } from '../workers/index-uploads.ts'
 import { rereadUploads } from '../workers/reread-uploads.ts'
 import { uploadAndEnqueue } from '../workers/upload-and-enqueue.ts'
-import type { AllViews } from './read-models.ts'
-import type { InternalCommands, RouteCommands } from './route-commands.ts'
-
-type Uses = {
-  config: Pick<Config, 'DATA_DIR'>
-  space: Pick<OpenDiskSpace, 'room'>
-  commands: Pick<InternalCommands, 'clearDatastore' | 'followUpload' | 'removeDatastoreFile'>
-  routeCommands: Pick<
-    RouteCommands,
-    'createDatastore' | 'deleteDatastore' | 'deleteFile' | 'uploadFiles'
-  >
-  views: Pick<AllViews, 'datastores' | 'uploads'>
-  delegate: Delegate
-  storage: StorageQuotas
-  blobs: SealedBlobs
-  waitForPosition: WaitForPosition
-  head(): Promise<Position>
-  embedder: Embedder | undefined
-  leases: Leases
-  clock: Clock
-  findRequestId: FindRequestId
-  /** Identifies this process until it ends. */
-  node: string
-  log: Log
-}
+import type { Parts } from './parts.ts'
 
 /** Threads that read documents. Two at least: one organization never has all of them. */
 const threads = Math.min(4, Math.max(2, availableParallelism() - 1))
 
 /** Knowledge: uploading documents, indexing them, and searching them. */
-export const knowledgePart = async (uses: Uses) => {
-  const { config, space, commands, routeCommands, views, delegate, blobs } = uses
-  const { waitForPosition, head } = uses
-  const { embedder, leases, clock, node, log } = uses
+export const knowledgePart = async ({ host, storage, writing, reading, access }: Parts) => {
+  const { config, clock, node, log } = host
+  const { events, leases, space } = storage.stores
+  const { commands, blobs, embedder } = writing
+  const { routeCommands, views, waitForPosition } = reading
+  const { head } = events
   const { datastores, uploads } = views
   const files = findUploads({ uploads })
   const spoolDir = join(config.DATA_DIR, 'incoming')
   const spool = await openSpool(spoolDir, space.room('files', spoolDir))
   const { followUpload } = commands
 
+  const requestIdOf = findRequestIdOf({ read: events.read })
   const findRequestId = async (id: string) => {
     const view = await uploads.get(id)
     if (!view) return undefined
     const { organization_id, datastore_id, filename } = view
     const { name } = fileStream(organization_id, fileKey(datastore_id, filename))
-    return uses.findRequestId(name, { field: 'uploadId', is: id })
+    return requestIdOf(name, { field: 'uploadId', is: id })
   }
 
   const reader = documentReader()
@@ -103,7 +71,7 @@ export const knowledgePart = async (uses: Uses) => {
     findUploads: files,
     blobs,
     reader,
-    storage: uses.storage,
+    quotas: access.quotas,
     threads,
     followUpload,
     removeDatastoreFile: commands.removeDatastoreFile,
@@ -160,8 +128,8 @@ export const knowledgePart = async (uses: Uses) => {
     socketUpload: socketUpload({
       uploadAndEnqueue: upload,
       getUpload: oneUpload,
-      storage: uses.storage,
-      delegate,
+      quotas: access.quotas,
+      delegate: access.delegate,
     }),
     /** Under /api/external. */
     routes: [
@@ -181,7 +149,7 @@ export const knowledgePart = async (uses: Uses) => {
       ragSearchRoutes({ getDatastore: oneDatastore, knowledge: search }),
       ragUploadRoutes({
         uploadAndEnqueue: upload,
-        storage: uses.storage,
+        quotas: access.quotas,
         listUploads: listUploads({ uploads, datastores }),
         getUpload: oneUpload,
         spool,

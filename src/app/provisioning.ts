@@ -1,13 +1,10 @@
 import { findConnectLink } from '../../queries/find-connect-link.ts'
-import type { HostsOf } from '../../queries/find-credential.ts'
 import { getConnectForm } from '../../queries/get-connect-form.ts'
 import { getCredential } from '../../queries/get-credential.ts'
 import { getOrganization } from '../../queries/get-organization.ts'
 import { listConnectItems } from '../../queries/list-connect-items.ts'
 import { listCredentials } from '../../queries/list-credentials.ts'
 import { listProvisionedUsers } from '../../queries/list-provisioned-users.ts'
-import type { FindAgents } from '../caches/find-agents.ts'
-import type { Config } from '../config.ts'
 import { requireHttps } from '../http/checks/https.ts'
 import { connectRoutes } from '../http/routes/connect.ts'
 import { managementConnectRoutes } from '../http/routes/management-connect.ts'
@@ -16,45 +13,23 @@ import { managementPersonalDataRoutes } from '../http/routes/management-personal
 import { managementSessionRoutes } from '../http/routes/management-sessions.ts'
 import { managementUserRoutes } from '../http/routes/management-users.ts'
 import { meCredentialRoutes } from '../http/routes/me-credentials.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Secrets } from '../security/secrets.ts'
-import type { Vault } from '../security/vault.ts'
-import type { EraseSessions } from '../turns/erase/erase-sessions.ts'
-import type { AllViews } from './read-models.ts'
-import type { InternalCommands, RouteCommands } from './route-commands.ts'
-
-type Uses = {
-  config: Pick<Config, 'PUBLIC_URL' | 'REQUIRE_HTTPS'>
-  commands: Pick<InternalCommands, 'requireErasableUser' | 'requireProvisionedUser'>
-  routeCommands: Pick<
-    RouteCommands,
-    | 'connectCredentials'
-    | 'createConnectLink'
-    | 'deleteCredential'
-    | 'eraseMemories'
-    | 'erasePersonalData'
-    | 'provisionUser'
-    | 'revokeConnectLinks'
-    | 'storeCredential'
-  >
-  views: Pick<
-    AllViews,
-    'agentSummaries' | 'connectLinks' | 'credentials' | 'members' | 'organizations' | 'users'
-  >
-  findAgents: FindAgents
-  secrets: Pick<Secrets, 'hashEmail' | 'earlierEmailHashes' | 'hashLinkToken' | 'signForm'>
-  open: Vault['open']
-  hostsOf: HostsOf
-  eraseSessions: EraseSessions
-  clock: Clock
-}
+import type { Parts } from './parts.ts'
+import type { TurnEngine } from './turn-engine.ts'
 
 /** What partners do for the accounts that they make, and what users do for themselves. */
-export const provisioningPart = (uses: Uses) => {
-  const { config, commands, routeCommands, views, findAgents, secrets, open, clock } = uses
+export const provisioningPart = (
+  { host, writing, reading }: Parts,
+  { chat, tools }: TurnEngine,
+) => {
+  const { config, clock } = host
+  const { commands, secrets, vault } = writing
+  const { routeCommands, views } = reading
+  const { open } = vault
+  const { hostsOf } = tools
+  const { findAgents, eraseSessions } = chat
   const { agentSummaries, connectLinks, credentials, members, organizations, users } = views
   const { requireErasableUser, requireProvisionedUser } = commands
-  const connecting = { agentSummaries, findAgents, credentials, hostsOf: uses.hostsOf }
+  const connecting = { agentSummaries, findAgents, credentials, hostsOf }
   const credentialUses = {
     storeCredential: routeCommands.storeCredential,
     deleteCredential: routeCommands.deleteCredential,
@@ -96,7 +71,7 @@ export const provisioningPart = (uses: Uses) => {
         requireProvisionedUser,
         credentials: credentialUses,
       }),
-      managementSessionRoutes({ requireErasableUser, eraseSessions: uses.eraseSessions }),
+      managementSessionRoutes({ requireErasableUser, eraseSessions }),
       managementPersonalDataRoutes({
         requireErasableUser,
         eraseMemories: routeCommands.eraseMemories,

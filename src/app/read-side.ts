@@ -37,7 +37,7 @@ type Uses = {
 }
 
 /** How long a command and a page of background work wait for the views, in milliseconds. */
-export const shownWithinMs = 2_000
+export const viewTimeoutMs = 2_000
 /** How many unreadable events are known to the fold that goes on behind them. */
 const mostKnown = 100_000
 /** How long a list of the read models waits for those that are folded later. */
@@ -140,8 +140,8 @@ export const openReadSide = (uses: Uses) =>
     repair.begin()
 
     const waitForPosition: WaitForPosition = (position) =>
-      projecting.waitForPosition(position, shownWithinMs).then((shown) => {
-        if (!shown) log.warn({ position }, 'the views did not show a command in time')
+      projecting.waitForPosition(position, viewTimeoutMs).then((isReached) => {
+        if (!isReached) log.warn({ position }, 'the views did not show a command in time')
       })
     const { changes } = prompt
     const prompts = projectionsAt('prompt')

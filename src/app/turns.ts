@@ -1,21 +1,13 @@
 import { sessionDocumentId } from '../../projections/sessions.ts'
-import type { AgentTurn } from '../agents/turn.ts'
+import { findAnswer } from '../../queries/find-answer.ts'
+import { findPendingApprovals } from '../../queries/find-pending-approvals.ts'
+import { agentRuntime } from '../agents/agent-runtime.ts'
 import type { FindAgents } from '../caches/find-agents.ts'
 import { runsAtOnceOf } from '../domain/plan.ts'
-import type { FindRequestId } from '../event-sourcing/find-request-id.ts'
-import type { Load } from '../event-sourcing/transactor.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { EventStore } from '../ports/event-store.ts'
-import type { Leases } from '../ports/leases.ts'
-import type { Log } from '../ports/log.ts'
-import type { Models } from '../ports/model.ts'
-import type { UndeliveredRuns } from '../ports/undelivered-runs.ts'
-import type { WaitForPosition } from '../ports/views.ts'
-import type { SealedBlobs } from '../security/sealed-blobs.ts'
-import type { Vault } from '../security/vault.ts'
-import { sealedRequest } from '../turns/begin/sealed-request.ts'
-import { startRun as startRunOf } from '../turns/begin/start-run.ts'
-import type { PastTurn } from '../turns/read/past-turn.ts'
+import { findRequestId } from '../event-sourcing/find-request-id.ts'
+import { sealRequest } from '../turns/begin/seal-request.ts'
+import { startRun } from '../turns/begin/start-run.ts'
+import { pastTurn as pastTurnOf } from '../turns/read/past-turn.ts'
 import { abandonRun as abandonRunOf } from '../turns/resume/abandon-run.ts'
 import { closeRun as closeRunOf, runNames } from '../turns/resume/close-run.ts'
 import { orphanRuns as orphanRunsOf } from '../turns/resume/orphan-runs.ts'
@@ -26,50 +18,60 @@ import { resumeTurns } from '../turns/resume/resume-turn.ts'
 import { recordWatched, suspectRuns } from '../turns/resume/suspects.ts'
 import { takeOver } from '../turns/resume/take-over.ts'
 import { takeRun } from '../turns/resume/take-run.ts'
-import { type ExecuteRunUses, executeRun as executeRunOf } from '../turns/run/execute.ts'
-import { sendTurn } from '../turns/run/send-turn.ts'
+import { executeRun as executeRunOf } from '../turns/run/execute.ts'
+import { runSpans } from '../turns/run/run-spans.ts'
+import { sendTurn as sendTurnOf } from '../turns/run/send-turn.ts'
 import { turnScheduler } from '../turns/run/turn-scheduler.ts'
 import { turns as turnsOf } from '../turns/run/turns.ts'
-import type { WatchRun } from '../turns/run/watch-run.ts'
+import { type WatchRun, watchAll } from '../turns/run/watch-run.ts'
 import { nodeLease } from '../workers/node-lease.ts'
-import type { AllViews } from './read-models.ts'
-import type { InternalCommands } from './route-commands.ts'
+import type { Host } from './host.ts'
+import type { Parts } from './parts.ts'
+import type { AgentTools } from './tools.ts'
 
 type Uses = {
-  commands: Pick<
-    InternalCommands,
-    'cancelPausedRun' | 'endRun' | 'pauseRun' | 'recordSteps' | 'resumeRun' | 'sendMessage'
-  >
-  views: Pick<AllViews, 'runs' | 'sessions' | 'users'>
-  /** Ended turns, as they are stored. */
-  storedTurn: PastTurn
   findAgents: FindAgents
-  runAgent(turn: AgentTurn): ReturnType<ExecuteRunUses['runAgent']>
-  models: Models
-  vault: Vault
-  blobs: SealedBlobs
-  watchRun: WatchRun
+  tools: AgentTools
+  /** A call waits for an approval until then. */
   watchApproval(expiresAt: string): void
-  read: EventStore['read']
-  load: Load
-  findRequestId: FindRequestId
-  leases: Pick<Leases, 'holder'>
-  undelivered: UndeliveredRuns
-  waitForPosition: WaitForPosition
-  clock: Clock
-  node: string
-  log: Log
+}
+
+/** What agents run with. */
+export const runtimePorts = ({ host, writing }: Parts, { toolsOf, schemas }: AgentTools) => {
+  const { config, clock } = host
+  return {
+    models: writing.models,
+    clock,
+    toolsOf,
+    textMisfitOf: schemas.textMisfitOf,
+    limits: { modelCalls: config.RUN_MAX_MODEL_CALLS, steps: config.RUN_MAX_STEPS },
+  }
+}
+
+/** Every run is counted, and traced where traces are exported. */
+const watchRuns = ({ work, telemetry }: Host): WatchRun =>
+  telemetry ? watchAll([work.watchRun, runSpans(telemetry)]) : work.watchRun
+
+/** The turns that ended, as they are stored. */
+const storedTurns = ({ writing, reading }: Parts) => {
+  const { open } = writing.vault
+  const { runs, messages, approvals } = reading.views
+  return pastTurnOf(findAnswer({ runs, messages, open }), findPendingApprovals({ approvals, open }))
 }
 
 /**
- * The turn engine, each part on those before it: the schedule, execution, resumption of other
- * processes' runs, the turns that clients send.
+ * Turns, each function on those before it: the schedule, execution, resumption of other processes'
+ * runs, the turns that clients send.
  */
-export const turnEngine = (uses: Uses) => {
-  const { commands, views, findAgents, vault, blobs, waitForPosition, clock, node, log } = uses
+export const turnsPart = (parts: Parts, { findAgents, tools, watchApproval }: Uses) => {
+  const { host, storage, writing, reading } = parts
+  const { clock, node, log } = host
+  const { events, leases, undelivered } = storage.stores
+  const { commands, models, vault, blobs, load } = writing
+  const { views, waitForPosition } = reading
   const { cancelPausedRun, sendMessage, endRun, pauseRun, resumeRun } = commands
   const findRun = views.runs.get
-  const namesOf = runNames(uses.findRequestId)
+  const namesOf = runNames(findRequestId({ read: events.read }))
   const suspects = suspectRuns()
   const recordSteps = recordWatched(commands.recordSteps, suspects)
   const scheduler = turnScheduler({ clock, log })
@@ -78,9 +80,9 @@ export const turnEngine = (uses: Uses) => {
     recordSteps,
     endRun,
     pauseRun,
-    watchApproval: uses.watchApproval,
-    runAgent: uses.runAgent,
-    watchRun: uses.watchRun,
+    watchApproval,
+    runAgent: agentRuntime(runtimePorts(parts, tools)),
+    watchRun: watchRuns(host),
     blobs,
     isStopping,
     waitForPosition,
@@ -88,15 +90,15 @@ export const turnEngine = (uses: Uses) => {
     node,
     log,
   })
-  const abandonRun = abandonRunOf({ undelivered: uses.undelivered, log })
-  const costOf = recordedCost({ read: uses.read })
+  const abandonRun = abandonRunOf({ undelivered, log })
+  const costOf = recordedCost({ read: events.read })
   const closeRun = closeRunOf({ endRun, costOf, abandonRun, namesOf, clock, log })
   const { resume, runQueued } = resumeTurns({
     scheduler,
     takeRun: takeRun({
       resumeRun,
       abandonRun,
-      readStream: uses.read,
+      readStream: events.read,
       findAgents,
       vault,
       clock,
@@ -116,7 +118,7 @@ export const turnEngine = (uses: Uses) => {
   const resumeOrClose = resumeOrCloseOf({ resume, closeRun, namesOf, log })
   const resumePaused = resumePausedOf({ findRun, resumeOrClose, namesOf, log })
   const orphanRuns = orphanRunsOf({
-    load: uses.load,
+    load,
     resumeOrClose,
     find: live.find,
     recordSteps: commands.recordSteps,
@@ -127,34 +129,36 @@ export const turnEngine = (uses: Uses) => {
     log,
   })
   const pastTurn = takeOver({
-    pastTurn: uses.storedTurn,
+    pastTurn: storedTurns(parts),
     findRun,
     live,
-    isAlive: async (other) => (await uses.leases.holder(nodeLease(other))) !== undefined,
+    isAlive: async (other) => (await leases.holder(nodeLease(other))) !== undefined,
     orphanRuns,
     node,
   })
-  const sealed = sealedRequest({ vault, clock })
-  const { models } = uses
-  const turns = turnsOf({
+  const sendTurn = sendTurnOf({
     scheduler,
-    sendTurn: sendTurn({
-      scheduler,
-      startRun: startRunOf({ sendMessage, blobs, models, sealed, clock, node, log }),
-      executeRun,
-      keyOf: sealed.keyOf,
-      runQueued,
-      pastTurn,
-      findRun,
-      waitForPosition,
+    startRun: startRun({
+      sendMessage,
+      sealRequest: sealRequest({ vault, clock }),
+      blobs,
+      models,
       clock,
+      node,
+      log,
     }),
-    cancelPausedRun,
+    executeRun,
+    runQueued,
+    pastTurn,
+    findRun,
     waitForPosition,
+    clock,
   })
+  const turns = turnsOf({ scheduler, cancelPausedRun, waitForPosition })
   const resuming = scheduler.resumable.subscribe((runId) => void resumePaused(runId))
 
   return {
+    sendTurn,
     turns,
     pastTurn,
     orphanRuns,

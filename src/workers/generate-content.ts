@@ -42,7 +42,7 @@ type Uses = {
   changes: Observable<readonly { view: string; changes: readonly DocumentChange[] }[]>
   provider: ContentProvider
   blobs: SealedBlobs
-  storage: Pick<StorageQuotas, 'isFull'>
+  quotas: Pick<StorageQuotas, 'isFull'>
   vault: Vault
   startContent: StartContentCommand
   reserveContentCredits: ReserveContentCreditsCommand
@@ -158,7 +158,7 @@ export const generateContent = (uses: Uses) => {
     if (input === undefined) throw new ProviderFault(erased)
     const generation = { contentType: view.requested, input: JSON.parse(input) }
     const prediction = await awaitPrediction(view, attempt, generation, elapsed)
-    if (await uses.storage.isFull(view.organization_id, attempt.payerId))
+    if (await uses.quotas.isFull(view.organization_id, attempt.payerId))
       throw refusal('storage_quota_exceeded')
     const { hash, size, mediaType } = await retryUnavailable(view.id, elapsed, async () => {
       const output = await provider.output(prediction, generation)

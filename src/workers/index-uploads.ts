@@ -20,13 +20,14 @@ import { workQueue } from './work-queue.ts'
 
 /** How long after its event an upload's file may take to be stored. */
 const arrivalMs = 10 * 60_000
-const most = 1_000
+/** Deleted DataStores that one sweep empties. */
+const mostDeleted = 1_000
 
 type Uses = UploadWorkerUses & {
   datastores: View<DataStoreView>
   findUploads: FindUploads
   reader: DocumentReader
-  storage: Pick<StorageQuotas, 'isFull'>
+  quotas: Pick<StorageQuotas, 'isFull'>
   /** How many documents are read at once. */
   threads: number
   followUpload: FollowUploadCommands
@@ -89,7 +90,7 @@ export const indexUploads = (uses: Uses) => {
       return
     }
     const { uploaded_by: userId } = view
-    if (userId !== undefined && (await uses.storage.isFull(view.organization_id, userId))) {
+    if (userId !== undefined && (await uses.quotas.isFull(view.organization_id, userId))) {
       await fail(upload, refusalWords.storage_quota_exceeded, call)
       return
     }
@@ -168,7 +169,7 @@ export const indexUploads = (uses: Uses) => {
   const sweep = async (): Promise<void> => {
     for await (const items of findPages(uploads, { index: 'open', equals: [true] }))
       for (const { organization_id, upload_id } of items) queue.add(organization_id, upload_id)
-    const deleted = await datastores.find({ index: 'deleting', equals: [true], limit: most })
+    const deleted = await datastores.find({ index: 'deleting', equals: [true], limit: mostDeleted })
     for (const { organization_id, datastore_id } of deleted.items)
       await emptyDatastore(organization_id, datastore_id)
   }

@@ -17,7 +17,7 @@ const short = (file: string) => basename(file).replace(/(\.test)?\.ts$/, '')
 /** Files that are all called events.ts are labelled with their folders. */
 const eventsLabel = (file: string) =>
   file.endsWith('/events.ts') ? `${file.split('/').at(-2)} events` : 'all events'
-/** Files of the same name in a cell are labelled with their folders as well. */
+/** Files of the same name in a list are labelled with their folders as well. */
 const cell = (files: readonly string[], name = short) => {
   const names = files.map(name)
   const isTwice = (text: string) => names.indexOf(text) !== names.lastIndexOf(text)
@@ -27,25 +27,40 @@ const cell = (files: readonly string[], name = short) => {
 }
 const row = (...cells: string[]) => `| ${cells.join(' | ')} |`
 
-const operationRows = (contract: Contract): string[] => {
+/** A list item, in lines of at most 120 columns where its links allow; none without links. */
+const item = (label: string, links: string): string[] => {
+  if (links === '') return []
+  const lines = [`- ${label}:`]
+  for (const part of links.split(/(?<=,) /)) {
+    const longer = `${lines.at(-1)} ${part}`
+    if (longer.length <= 120) lines[lines.length - 1] = longer
+    else lines.push(`  ${part}`)
+  }
+  return lines
+}
+
+const operationSections = (contract: Contract): string[] => {
   const trace = tracing(tree)
   return operationsOf(contract).map(({ method, path }) => {
     const { route, commands, queries, work, deciders, events, views, workers } = trace(method, path)
     const own = testsOf(route)
     const partTests = [commands, queries, work, deciders, views, workers].flat().flatMap(testsOf)
     const tests = [...new Set([...(own.length > 0 ? own : nearest(route)), ...partTests])]
-    return row(
-      `\`${method.toUpperCase()} ${path}\``,
-      cell([route]),
-      cell(commands),
-      cell([...queries, ...work]),
-      cell([...deciders, ...events], (file) =>
-        deciders.includes(file) ? short(file) : eventsLabel(file),
-      ),
-      cell(views),
-      cell(workers),
-      cell(tests),
+    const decides = cell([...deciders, ...events], (file) =>
+      deciders.includes(file) ? short(file) : eventsLabel(file),
     )
+    return [
+      `### \`${method.toUpperCase()} ${path}\``,
+      '',
+      ...item('Route', cell([route])),
+      ...item('Commands', cell(commands)),
+      ...item('Queries and more', cell([...queries, ...work])),
+      ...item('Decides by', decides),
+      ...item('Views', cell(views)),
+      ...item('Workers', cell(workers)),
+      ...item('Tests', cell(tests)),
+      '',
+    ].join('\n')
   })
 }
 
@@ -67,20 +82,17 @@ For every operation of \`/api/openapi.json\`:
 - the views that a query reads or an event of the commands changes, and the workers on those views;
 - the tests of all these files.
 
-The rows leave out the steps of every request: authentication ([authenticate](../src/http/checks/authenticate.ts)),
+The sections leave out the steps of every request: authentication ([authenticate](../src/http/checks/authenticate.ts)),
 access ([find-access](../src/caches/find-access.ts)), delegation ([delegate](../src/security/delegate.ts)), payment
 ([require-subscription](../src/turns/begin/require-subscription.ts)), the wait for the views
 ([watermarks](../src/projector/watermarks.ts)) and the counts
 ([key-usage-meter](../src/metering/key-usage-meter.ts), [refusal-meter](../src/metering/refusal-meter.ts)).
 [event-index](../projections/event-index.ts) and [transparency](../projections/transparency.ts) (the platform’s own:
 [platform-transparency](../projections/platform-transparency.ts)) change with
-every event. The rows of completions name the events of a running turn. Other rows that touch running turns name
+every event. The sections of completions name the events of a running turn. Other sections that touch running turns name
 [turns](../src/turns/run/turns.ts).
 
-${row('Operation', 'Route', 'Commands', 'Queries and more', 'Decides by', 'Views', 'Workers', 'Tests')}
-|---|---|---|---|---|---|---|---|
-${operationRows(contract).join('\n')}
-
+${operationSections(contract).join('\n')}
 ## Files without a test of their own
 
 A test is named after its file: \`<name>.test.ts\`, or \`<name>-….test.ts\` for one side of it, at the same place in

@@ -28,10 +28,10 @@ const maker = (type: string) =>
 
 const unique = (all: readonly string[]): string[] => [...new Set(all)].toSorted()
 
-/** Every request's, or next to every one's: explained once, above the table. */
+/** Every request's, or next to every one's: explained once, above the sections. */
 const everywhere = new Set(['src/security/delegate.ts', 'src/turns/begin/require-subscription.ts'])
 
-/** All that turns do, from a message to its end: the rows of chats tell it. */
+/** All that turns do, from a message to its end: the sections of chats tell it. */
 const turns = 'src/turns/run/turns.ts'
 const beginsTurns = 'src/turns/begin/begin-turn.ts'
 
@@ -48,7 +48,7 @@ const implementations: Readonly<Record<string, string>> = {
   'src/ports/knowledge.ts': 'src/rag/knowledge.ts',
 }
 
-/** A view of the events themselves changes with every one: no row names it for that. */
+/** A view of the events themselves changes with every one: no section names it for that. */
 const handledBy = (projection: AnyProjection): string[] => {
   if (!('events' in projection)) return []
   const { creates, changes, removes = [], clears = {} } = projection

@@ -38,7 +38,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/turns/begin/expected-cost.ts',
     'src/turns/record/run-end.ts',
     'src/turns/run/execute.ts',
-    'src/turns/begin/sealed-request.ts',
+    'src/turns/begin/seal-request.ts',
     'src/turns/begin/start-run.ts',
     'src/turns/record/store-outcome.ts',
     'src/turns/run/track-turn.ts',

@@ -3,7 +3,7 @@ import { findAnswer } from '../../queries/find-answer.ts'
 import { findRequestId } from '../../src/event-sourcing/find-request-id.ts'
 import { type Log, silent } from '../../src/ports/log.ts'
 import type { Models } from '../../src/ports/model.ts'
-import { sealedRequest } from '../../src/turns/begin/sealed-request.ts'
+import { sealRequest } from '../../src/turns/begin/seal-request.ts'
 import { startRun } from '../../src/turns/begin/start-run.ts'
 import { type PastTurn, pastTurn } from '../../src/turns/read/past-turn.ts'
 import { closeRun, runNames } from '../../src/turns/resume/close-run.ts'
@@ -57,15 +57,13 @@ export const turnsOver = (scene: Commanded, uses: Uses) => {
     },
     runsAtOnce: async () => most,
   })
-  const sealed = sealedRequest(scene)
   const send = sendTurn({
     ...both,
-    startRun: startRun({ ...both, models, sealed }),
+    startRun: startRun({ ...both, models, sealRequest: sealRequest(scene) }),
     executeRun,
-    keyOf: sealed.keyOf,
     runQueued,
     pastTurn: pastTurnIn(scene),
     findRun,
   })
-  return Object.assign(turns({ ...both, sendTurn: send }), { resume })
+  return Object.assign(turns(both), { send, resume })
 }

@@ -50,7 +50,7 @@ t.test('a request in an erased session is not executed', async (t) => {
     ...all,
     contents,
     provider,
-    storage: { isFull: async () => false },
+    quotas: { isFull: async () => false },
     findRequestId,
     node: 'node-1',
     log: silent,

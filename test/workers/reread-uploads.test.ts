@@ -88,7 +88,7 @@ const outdated = async (t: Test) => {
       ...all.read,
       findUploads: findUploads({ uploads }),
       reader: documentReader(),
-      storage: { isFull: async () => false },
+      quotas: { isFull: async () => false },
       threads: 1,
       waitForPosition: async () => all.seen(),
       head: all.store.head,

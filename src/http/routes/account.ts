@@ -22,11 +22,11 @@ const account = z.object({
     .describe('Files and texts of the organization'),
 })
 
-type Uses = { findBalance: FindBalance; storage: Pick<StorageQuotas, 'of'> }
+type Uses = { findBalance: FindBalance; quotas: Pick<StorageQuotas, 'of'> }
 
 /** GET /api/external/account (docs/contract/requests.md#the-account). */
 export const accountRoutes =
-  ({ findBalance, storage }: Uses): FastifyPluginAsyncZod =>
+  ({ findBalance, quotas }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     http.get(
       '/account',
@@ -41,7 +41,7 @@ export const accountRoutes =
       async ({ access }) => {
         const { userId, plan, limits } = access
         const balance = userId === null ? undefined : await findBalance(userId)
-        const { used, quota } = await storage.of(access)
+        const { used, quota } = await quotas.of(access)
         const { requestsPerMinute = 0, requestsAtOnce = 0 } = ceilingOf(access) ?? {}
         return {
           user_id: userId,

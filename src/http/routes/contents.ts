@@ -16,7 +16,7 @@ type Uses = {
   getContent: GetContent
   retryContent: RetryContentCommand
   requireSubscription: RequireSubscription
-  storage: Pick<StorageQuotas, 'require'>
+  quotas: Pick<StorageQuotas, 'require'>
   linksOf: FileLinks
 }
 
@@ -152,7 +152,7 @@ export const contentRoutes =
       async (request) => {
         const { call, viewer } = request.delegated
         const payerId = await requireSubscription(request.access)
-        await uses.storage.require(request.access)
+        await uses.quotas.require(request.access)
         const contentId = request.params.content_id
         const queued = await retryContent({ contentId, viewer, payerId }, call)
         const { attempt, maxRetries } = queued

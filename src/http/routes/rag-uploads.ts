@@ -16,7 +16,7 @@ import { multipartFiles } from '../wire/multipart-files.ts'
 type Uses = {
   /** Resolves when the views show the uploads, which are indexed afterwards. */
   uploadAndEnqueue: UploadAndEnqueue
-  storage: Pick<StorageQuotas, 'require'>
+  quotas: Pick<StorageQuotas, 'require'>
   listUploads: ListUploads
   getUpload: GetUpload
   /** Where the files of forms are stored until the request is answered. */
@@ -104,7 +104,7 @@ export const ragUploadRoutes =
         const { datastore_id } = request.body
         const files = await arrivedFiles(request)
         request.forgetBody()
-        await uses.storage.require(access, sizeOf(files))
+        await uses.quotas.require(access, sizeOf(files))
         const batch = await uploadAndEnqueue({ datastoreId: datastore_id, files }, call)
         const { length } = batch.uploads
         return {

@@ -27,7 +27,7 @@ type Uses = {
   findFirstOptions: FindFirstOptions
   schemaFault: JsonSchemas['faultOf']
   requireSubscription: RequireSubscription
-  storage: Pick<StorageQuotas, 'require'>
+  quotas: Pick<StorageQuotas, 'require'>
 }
 
 const params = z.object({ session_id: pathSessionId })
@@ -112,7 +112,7 @@ export const sessionForkRoutes =
         const { after, session_id } = request.body ?? {}
         const { call, viewer } = request.delegated
         await requireSubscription(request.access)
-        await uses.storage.require(request.access)
+        await uses.quotas.require(request.access)
         const forked = await forkSession(
           {
             viewer,

@@ -14,7 +14,7 @@ type Uses = {
   /** Resolves when the views show the upload, which is indexed afterwards. */
   uploadAndEnqueue: UploadAndEnqueue
   getUpload: GetUpload
-  storage: Pick<StorageQuotas, 'require'>
+  quotas: Pick<StorageQuotas, 'require'>
   delegate: Delegate
 }
 
@@ -44,7 +44,7 @@ const inMemory: KeepFile = async (bytes) => {
 
 /** Uploads a file that was sent over a socket, by the rules of POST /rag/upload. */
 export const socketUpload =
-  ({ uploadAndEnqueue, getUpload, storage, delegate }: Uses): Upload =>
+  ({ uploadAndEnqueue, getUpload, quotas, delegate }: Uses): Upload =>
   async (asker, { datastoreId, onBehalfOf, ...sent }) => {
     const name = filename.safeParse(sent.filename)
     if (!name.success)
@@ -54,7 +54,7 @@ export const socketUpload =
       })
     const files = await decodedFiles([{ ...sent, filename: name.data }], inMemory)
     const { call } = await delegate(asker, onBehalfOf)
-    await storage.require(asker.access, files[0]?.size)
+    await quotas.require(asker.access, files[0]?.size)
     const { uploads } = await uploadAndEnqueue({ datastoreId, files }, call)
     const [upload] = uploads
 

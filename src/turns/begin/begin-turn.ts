@@ -11,6 +11,7 @@ import type { ForkSessions } from '../fork/fork-sessions.ts'
 import type { FindTurn } from '../read/find-turn.ts'
 import type { PastTurn } from '../read/past-turn.ts'
 import type { Retention } from '../run/live-turns.ts'
+import type { SendTurn } from '../run/send-turn.ts'
 import type { Turns } from '../run/turns.ts'
 import type { LiveTurn, TurnRequest } from '../turn.ts'
 import { type ChosenAgents, chooseAgents } from './choose-agents.ts'
@@ -29,8 +30,9 @@ import type { WarmAgents } from './warm-agents.ts'
 export type BeginTurnUses = {
   delegate: Delegate
   requireSubscription: RequireSubscription
-  storage: Pick<StorageQuotas, 'require'>
-  turns: Turns
+  quotas: Pick<StorageQuotas, 'require'>
+  turns: Pick<Turns, 'find'>
+  sendTurn: SendTurn
   pastTurn: PastTurn
   retries: Retries
   findAgents: FindAgents
@@ -54,7 +56,7 @@ const retention: Record<Delivery, Retention> = {
 
 /** Steps 7 to 9 of the order of checks, then the turn (docs/a-turn.md). */
 export const beginTurn = (uses: BeginTurnUses) => {
-  const { delegate, requireSubscription, storage, turns, warmAgents, clock } = uses
+  const { delegate, requireSubscription, quotas, sendTurn, warmAgents, clock } = uses
   const earlierTurn = findEarlierTurn(uses)
   const chosenAgents = chooseAgents(uses.findAgents)
   const requireSupport = requireSupported(uses)
@@ -87,7 +89,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
     const payerId = await requireSubscription(client.access)
     const earlier = await earlierTurn(caller, repetition)
     if (earlier.turn) return earlier.turn
-    await storage.require(client.access)
+    await quotas.require(client.access)
     const messageId = earlier.failed?.messageId ?? idFor(clock, caller.call, 'message')
     const agents = await chosenAgents(client.access.organizationId, input.agent)
     await requireSupport(caller.call, agents, input)
@@ -101,7 +103,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
     const runsAtOnce = runsAtOnceOf(client.access.plan)
     const { delivery } = input
     const background = delivery === 'background'
-    const turn = turns.send(request, { keep: retention[delivery], runsAtOnce, background })
+    const turn = sendTurn(request, { keep: retention[delivery], runsAtOnce, background })
     return earlier.record(turn, messageId)
   }
 }

@@ -5,7 +5,6 @@ import { refusal } from '../../domain/refusal.ts'
 import { isOwn } from '../../domain/session/viewer.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
-import type { Keyed } from '../../security/vault.ts'
 import { stopwatch } from '../../support/stopwatch.ts'
 import type { StartRun } from '../begin/start-run.ts'
 import type { PastTurn } from '../read/past-turn.ts'
@@ -22,8 +21,6 @@ type Uses = {
   scheduler: TurnScheduler
   startRun: StartRun
   executeRun: ExecuteRun
-  /** The key of a request's session. */
-  keyOf(request: TurnRequest): Promise<Keyed>
   runQueued: ResumeTurns['runQueued']
   pastTurn: PastTurn
   findRun(runId: string): Promise<RunView | undefined>
@@ -110,11 +107,10 @@ export const sendTurn = (uses: Uses) => {
 
   const runNow = async (request: TurnRequest, runId: string, control: Control): Promise<Ending> => {
     const sent = await startRun(request, runId)
-    if (!sent.begun) return { repeats: sent.runId }
-    const { session } = sent
+    const { session, key } = sent
+    if (!sent.begun || !key) return { repeats: sent.runId }
     const elapsed = stopwatch(clock)
     announceStart(control, { beginning: beginningOf(sent, elapsed) })
-    const key = await uses.keyOf(request)
     return executeRun({ request, runId, session, key, control, attempt: 1, elapsed })
   }
 

@@ -2,18 +2,16 @@ import type { CancelPausedRunCommand } from '../../../commands/cancel-paused-run
 import type { Call } from '../../ports/call.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import type { Place } from './live-turns.ts'
-import type { SendTurn } from './send-turn.ts'
 import type { TurnScheduler } from './turn-scheduler.ts'
 
 type Uses = {
   scheduler: TurnScheduler
-  sendTurn: SendTurn
   cancelPausedRun: CancelPausedRunCommand
   waitForPosition: WaitForPosition
 }
 
-/** Turns of sessions: sends them, finds them, cancels them. */
-export const turns = ({ scheduler, sendTurn, cancelPausedRun, waitForPosition }: Uses) => {
+/** The turns of this process: finds them, cancels them, and waits for them. */
+export const turns = ({ scheduler, cancelPausedRun, waitForPosition }: Uses) => {
   const { live, places, drain } = scheduler
 
   /** See `cancel`: once more where a turn has been resumed meanwhile. */
@@ -29,7 +27,6 @@ export const turns = ({ scheduler, sendTurn, cancelPausedRun, waitForPosition }:
   }
 
   return {
-    send: sendTurn,
     find: live.find,
     isRunning: live.isRunning,
     elapsed: live.elapsed,

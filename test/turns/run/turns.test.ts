@@ -128,9 +128,8 @@ t.test('a session that is erased while its turn begins is not found', async (t) 
   const { turns } = scriptedTurnsIn({
     ...scene,
     sendMessage: async (message, from) => {
-      const sent = await scene.sendMessage(message, from)
       await scene.vault.destroy(sessionKey(place.organizationId, place.sessionId))
-      return sent
+      return scene.sendMessage(message, from)
     },
   })
   const { outcome } = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
