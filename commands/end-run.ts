@@ -40,7 +40,7 @@ const piecesOf = (steps: readonly SessionEvent[], end: RunEnd): SessionEvent[][]
  * or has completed it. Steps beyond one append are stored first.
  * @throws AppendTooLarge for a step, or an answer with the end, beyond one append; charges nothing
  */
-export const endRun = ({ begin, transact }: Transactor) => {
+export const endRun = ({ begin: beginDecision, transact }: Transactor) => {
   const settle = settleReservation({ transact })
   return async ({ sessionId, payerId, steps, end, owner }: EndRun, call: Call) => {
     const { runId, charge } = end.data
@@ -49,7 +49,7 @@ export const endRun = ({ begin, transact }: Transactor) => {
     const last = pieces.at(-1)?.slice(0, -1) ?? []
     for (const piece of pieces.slice(0, -1))
       await transact(stream, decideRecord(runId, piece, owner), call)
-    const run = begin(stream, decideEnd(end, last, owner), call)
+    const run = beginDecision(stream, decideEnd(end, last, owner), call)
     const decided = await run.decided
     if (decided.length === 0) {
       const { running, turns } = (await run.stored).state

@@ -35,7 +35,7 @@ export type Sent = {
  * share a commit. A paused run of the session is cancelled and settled.
  * @throws insufficient_credits, session_not_found, session_busy, invalid_tool_result
  */
-export const sendMessage = ({ begin, load, transact }: Transactor) => {
+export const sendMessage = ({ begin: beginDecision, load, transact }: Transactor) => {
   const settle = settleClosed({ transact })
 
   /** An earlier turn with the same message, unless it may be repeated. */
@@ -50,7 +50,7 @@ export const sendMessage = ({ begin, load, transact }: Transactor) => {
   return async (message: SendMessage, call: Call): Promise<Sent> => {
     const { sessionId, messageId, runId, payerId, isNew } = message
     const account = accountStream(payerId)
-    const reserved = begin(account, decideReserve({ runId, amount: message.reserve }), call)
+    const reserved = beginDecision(account, decideReserve({ runId, amount: message.reserve }), call)
     try {
       await reserved.decided
     } catch (error) {

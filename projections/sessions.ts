@@ -27,7 +27,7 @@ export const sessionRun = z.object({
 })
 export type SessionRun = z.infer<typeof sessionRun>
 
-/** A session in its answer's shape, with what its lists and its status are asked by. */
+/** A session in its answer's shape, with the fields that lists and the status are read by. */
 export const sessionView = z.object({
   session_id: text,
   organization_id: text,

@@ -13,7 +13,7 @@ type Uses = {
 /** A signed link to the stored bytes of an item. */
 export type LinkOf = (contentId: string) => string
 
-type Ask = { organizationId: string; viewer: Viewer; contentId: string; linkOf: LinkOf }
+type Query = { organizationId: string; viewer: Viewer; contentId: string; linkOf: LinkOf }
 
 /** The documented list item. */
 export const contentAnswer = (view: ContentView, prompt: string, linkOf: LinkOf) => ({
@@ -37,7 +37,7 @@ export const contentAnswer = (view: ContentView, prompt: string, linkOf: LinkOf)
  */
 export const getContent =
   ({ contents, open }: Uses) =>
-  async ({ organizationId, viewer, contentId, linkOf }: Ask) => {
+  async ({ organizationId, viewer, contentId, linkOf }: Query) => {
     const view = await contents.get(contentId)
     const own = view && isOwn(viewer, { ownerId: view.user_id, keyId: view.key_id })
     if (!own || view.organization_id !== organizationId) throw refusal('content_not_found')

@@ -10,7 +10,7 @@ type Uses = {
   open(text: Sealed): string | undefined | Promise<string | undefined>
 }
 
-type Ask = Omit<ApprovalViewer, 'manages'> & {
+type Query = Omit<ApprovalViewer, 'manages'> & {
   /** Those that admins of the organization decide, whose sessions they may be. */
   ofAdmins: boolean
   status: ApprovalView['status'] | undefined
@@ -20,7 +20,7 @@ type Ask = Omit<ApprovalViewer, 'manages'> & {
 /** The approvals of a user's sessions, or those for admins, the newest first. */
 export const listApprovals =
   ({ approvals, open }: Uses) =>
-  async ({ organizationId, viewer, ofAdmins, status, page }: Ask) => {
+  async ({ organizationId, viewer, ofAdmins, status, page }: Query) => {
     const { userId, onlyKeyId } = viewer
     const whose = ofAdmins ? 'approver' : onlyKeyId ? 'key' : 'user'
     const key = ofAdmins ? ['admin'] : [userId, ...(onlyKeyId ? [onlyKeyId] : [])]

@@ -12,7 +12,7 @@ type Uses = {
   open(text: Sealed): string | undefined | Promise<string | undefined>
 }
 
-type Ask = {
+type Query = {
   organizationId: string
   viewer: Viewer
   contentType?: Exclude<ContentView['content_type'], null> | undefined
@@ -27,7 +27,7 @@ const promptLength = 200
 /** The viewer's generated content, the newest first (GET /api/external/content). */
 export const listContents =
   ({ contents, open }: Uses) =>
-  async ({ organizationId, viewer, contentType, status, page, linkOf }: Ask) => {
+  async ({ organizationId, viewer, contentType, status, page, linkOf }: Query) => {
     const { userId, onlyKeyId } = viewer
     const filters = `${contentType ? '_type' : ''}${status ? '_status' : ''}`
     const of = {

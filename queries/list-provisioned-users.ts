@@ -13,7 +13,7 @@ type Uses = {
 } & Pick<Secrets, 'hashEmail' | 'earlierEmailHashes'>
 
 /** With an email: the one account of that address. */
-type Ask = { organizationId: string; email: string | undefined; page: Page }
+type Query = { organizationId: string; email: string | undefined; page: Page }
 
 /** The accounts that an organization provisioned, oldest first. */
 export const listProvisionedUsers = (uses: Uses) => {
@@ -42,7 +42,7 @@ export const listProvisionedUsers = (uses: Uses) => {
     created_at: member.created_at,
   })
 
-  return async ({ organizationId, email, page }: Ask) => {
+  return async ({ organizationId, email, page }: Query) => {
     const { items, total } = email
       ? await ofAddress(organizationId, email, page)
       : await members.find({

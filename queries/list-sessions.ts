@@ -4,7 +4,7 @@ import type { View } from '../src/ports/views.ts'
 import { type Page, paging, skipTo } from './page.ts'
 import { type SessionClock, stateOf } from './session-state.ts'
 
-type Ask = { organizationId: string; viewer: Viewer; includeHidden: boolean; page: Page }
+type Query = { organizationId: string; viewer: Viewer; includeHidden: boolean; page: Page }
 
 type SessionItem = Pick<
   SessionView,
@@ -24,9 +24,10 @@ const sessionItem = (view: SessionView, clock: SessionClock): SessionItem => {
 /** The viewer's sessions, most recent first (GET /api/external/sessions). */
 export const listSessions =
   ({ sessions, clock }: { sessions: Pick<View<SessionView>, 'find'>; clock: SessionClock }) =>
-  async ({ organizationId, viewer, includeHidden, page }: Ask) => {
+  async ({ organizationId, viewer, includeHidden, page }: Query) => {
     const { userId, onlyKeyId } = viewer
     const { items, total } = await sessions.find({
+      // The last value is `hidden`: false, or true as well.
       index: onlyKeyId ? 'by_key' : 'by_user',
       equals: onlyKeyId
         ? [organizationId, userId, onlyKeyId, false]

@@ -23,9 +23,8 @@ export const stateOf = (
   run: SessionRun | null,
   clock: SessionClock,
 ): { state?: 'queued' | 'running' | 'awaiting_approval' | 'in_doubt' } => {
-  if (run?.state === 'queued') return { state: run.state }
-  if (run?.state === 'awaiting_approval' || run?.state === 'in_doubt') return { state: run.state }
-  if (run?.state === 'processing' && elapsedOf(run, clock) < runTimeOutMs)
-    return { state: 'running' }
-  return {}
+  if (run?.state === 'processing')
+    return elapsedOf(run, clock) < runTimeOutMs ? { state: 'running' } : {}
+  if (!run || run.state === 'ended' || run.state === 'timed_out') return {}
+  return { state: run.state }
 }

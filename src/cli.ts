@@ -204,8 +204,8 @@ cli
       throw new CommandFailed(`runs ${action} is unknown; there is: replay`, 2)
     const organization = organizationIn(options)
     const instructions = [instruction].flat()
-    const asked = { organization, run, model, instructions, json }
-    stdout.write(`${await replayedRun(remote(url, keyIn(env)), asked)}\n`)
+    const replay = { organization, run, model, instructions, json }
+    stdout.write(`${await replayedRun(remote(url, keyIn(env)), replay)}\n`)
   })
 
 type FeedOptions = { organization?: string; after?: number; snapshot: boolean; url?: string }
@@ -224,8 +224,8 @@ cli
     if (action !== 'tail') throw new CommandFailed(`feed ${action} is unknown; there is: tail`, 2)
     const organization = organizationIn(options)
     const key = keyIn(env)
-    const asked = { url, key, organization, readModel, after, snapshot, say }
-    for await (const line of feedLines(asked)) stdout.write(`${line}\n`)
+    const feed = { url, key, organization, readModel, after, snapshot, say }
+    for await (const line of feedLines(feed)) stdout.write(`${line}\n`)
   })
 
 const run = async (): Promise<void> => {
@@ -239,8 +239,8 @@ const run = async (): Promise<void> => {
 
 run().catch((error: Error) => {
   const { name, message } = error
-  const told = name === 'CommandFailed' || name === 'CACError'
-  say(`reprise: ${told ? '' : `${name}: `}${message}`)
+  const isExpected = name === 'CommandFailed' || name === 'CACError'
+  say(`reprise: ${isExpected ? '' : `${name}: `}${message}`)
   process.exit(
     error instanceof CommandFailed ? error.exitCode : name === 'CACError' ? 2 : exitCodeOf(error),
   )

@@ -32,8 +32,8 @@ const json = <Schema extends z.ZodType>(schema: Schema) =>
 const list = z.string().transform((text) =>
   text
     .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== ''),
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
 )
 
 const trusted = 'must be on, off, or a list of addresses and ranges'

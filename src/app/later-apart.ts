@@ -17,7 +17,7 @@ import { type Calls, callsOver, type Parts } from '../support/port-calls.ts'
 import { startProcess } from '../support/start-process.ts'
 import type { AuditReads } from './audit-reads.ts'
 import type { Later } from './later.ts'
-import type { LaterBegin, LaterMessage, PlainRing } from './later-process.ts'
+import type { LaterMessage, LaterSetup, PlainRing } from './later-process.ts'
 import { type PackedError, unpackedError } from './packed-errors.ts'
 
 type Uses = {
@@ -84,16 +84,16 @@ export const laterApart = (uses: Uses): Later => {
     return { wrap: wrap.export(), other: other?.export() }
   }
 
-  const taken = (told: LaterMessage, one: Running) => {
-    const { up, calls } = one
-    if ('up' in told) {
-      one.isUp = true
+  const receive = (message: LaterMessage, sender: Running) => {
+    const { up, calls } = sender
+    if ('up' in message) {
+      sender.isUp = true
       up.resolve()
-    } else if ('wants' in told) calls.note('ring', ring()).catch(() => undefined)
-    else if ('log' in told) log[told.log](told.fields, told.text)
-    else if ('states' in told) {
-      damage = told.damage
-      states = told.states.map(({ name, position, error }) => ({
+    } else if ('wants' in message) calls.note('ring', ring()).catch(() => undefined)
+    else if ('log' in message) log[message.log](message.fields, message.text)
+    else if ('states' in message) {
+      damage = message.damage
+      states = message.states.map(({ name, position, error }) => ({
         name,
         position,
         ...(error ? { state: 'stopped', error: unpackedError(error) } : { state: 'running' }),
@@ -101,25 +101,25 @@ export const laterApart = (uses: Uses): Later => {
     }
   }
 
-  const gone = (one: Running, began: number, why: string) => {
-    if (running !== one) return
+  const handleEnd = (previous: Running, startedAt: number, why: string) => {
+    if (running !== previous) return
     running = undefined
     announced = START
     const error = tooLate()
-    one.up.reject(error)
-    one.calls.fail(error)
+    previous.up.reject(error)
+    previous.calls.fail(error)
     if (closing) return
-    failures = performance.now() - began > soundMs ? 0 : failures + 1
+    failures = performance.now() - startedAt > soundMs ? 0 : failures + 1
     log.error({ why, failures }, 'the process for audits has ended and is started again')
-    beginAgain(error, backOff(failures))
+    startAgain(error, backOff(failures))
   }
 
-  const beginAgain = (error: Error, afterMs: number) => {
+  const startAgain = (error: Error, afterMs: number) => {
     states = states.map(({ name }) => ({ name, position: START, state: 'stopped', error }))
     restart = setTimeout(async () => {
       const head = await events.head().catch(() => START)
       restart = undefined
-      if (!closing) begin(head)
+      if (!closing) start(head)
     }, afterMs)
   }
 
@@ -130,10 +130,10 @@ export const laterApart = (uses: Uses): Later => {
     const error = new StoreUnavailable('the process for audits cannot be started', { cause: err })
     waitingForIt.reject(error)
     renewWaiting()
-    beginAgain(error, notStartedMs)
+    startAgain(error, notStartedMs)
   }
 
-  const begin = (head: Position) => {
+  const start = (head: Position) => {
     const options: ForkOptions = {
       execArgv: [
         `--max-old-space-size=${heapMb}`,
@@ -152,22 +152,24 @@ export const laterApart = (uses: Uses): Later => {
       postMessage: (message: unknown) => void child.send(message as Serializable, () => {}),
     }
     const calls = callsOver(port, (error) => unpackedError(error as PackedError))
-    const one: Running = { child, calls, up: deferred(), isUp: false }
-    one.up.promise.catch(() => undefined)
-    const began = performance.now()
+    const started: Running = { child, calls, up: deferred(), isUp: false }
+    started.up.promise.catch(() => undefined)
+    const startedAt = performance.now()
     child
       .on('message', (message) => {
-        if (!calls.take(message)) taken(message as LaterMessage, one)
+        if (!calls.take(message)) receive(message as LaterMessage, started)
       })
-      .on('error', (error) => gone(one, began, String(error)))
-      .once('exit', (code, signal) => gone(one, began, `${signal ?? `exit code ${code}`}`))
-    running = one
+      .on('error', (error) => handleEnd(started, startedAt, String(error)))
+      .once('exit', (code, signal) =>
+        handleEnd(started, startedAt, `${signal ?? `exit code ${code}`}`),
+      )
+    running = started
     const fresh = failures === failuresOfViews
     const { secret } = master
-    const first: LaterBegin = { dataDir, reserve, secret, ring: ring(), head, fresh }
+    const setup: LaterSetup = { dataDir, reserve, secret, ring: ring(), head, fresh }
     announced = head
-    port.postMessage(first)
-    waitingForIt.resolve(one)
+    port.postMessage(setup)
+    waitingForIt.resolve(started)
     renewWaiting()
   }
 
@@ -177,7 +179,7 @@ export const laterApart = (uses: Uses): Later => {
   const informed = async (): Promise<Calls> => {
     const head = await events.head()
     if (closing) throw tooLate()
-    if (!running && !restart) begin(head)
+    if (!running && !restart) start(head)
     const { calls, up } = running ?? (await waitingForIt.promise)
     await up.promise
     if (head > announced) {
@@ -187,12 +189,13 @@ export const laterApart = (uses: Uses): Later => {
     return calls
   }
 
-  const telling = setInterval(async () => {
+  const announcing = setInterval(async () => {
     if ((await events.head().catch(() => START)) > announced)
       await informed().catch(() => undefined)
   }, tellMs).unref()
 
-  const at = (name: string): Position => states.find((one) => one.name === name)?.position ?? START
+  const at = (name: string): Position =>
+    states.find((state) => state.name === name)?.position ?? START
 
   const checkpoint = (): Position => {
     const going = states.filter(({ state }) => state === 'running')
@@ -207,15 +210,15 @@ export const laterApart = (uses: Uses): Later => {
   ) => {
     if (views.every((view) => at(view) >= position)) return true
     const late = pause(timeoutMs, false, { ref: false })
-    const asked = informed().then(
+    const passed = informed().then(
       (calls) => calls.note('waitForPosition', { position, timeoutMs, views }),
       () => false,
     )
-    return (await Promise.race([asked.catch(() => false), late])) === true
+    return (await Promise.race([passed.catch(() => false), late])) === true
   }
 
-  const answer = async (name: string, asked: unknown) => (await informed()).answer(name, asked)
-  const stream = async (name: string, asked: unknown) => (await informed()).stream(name, asked)
+  const answer = async (name: string, query: unknown) => (await informed()).answer(name, query)
+  const stream = async (name: string, query: unknown) => (await informed()).stream(name, query)
 
   const projecting: Projecting = {
     at,
@@ -229,42 +232,42 @@ export const laterApart = (uses: Uses): Later => {
       for await (const part of parts) progress(part as Progress)
     },
     async stop() {
-      clearInterval(telling)
+      clearInterval(announcing)
       clearTimeout(restart)
       closing = true
       if (!running) return waitingForIt.reject(tooLate())
       const { child, calls, isUp } = running
-      const ended = once(child, 'exit')
+      const exit = once(child, 'exit')
       // What it is told before it listens is lost; nothing is folded by then.
       if (!isUp) {
         child.kill('SIGKILL')
-        await ended
+        await exit
         return
       }
       const head = await events.head().catch(() => START)
       calls.note('close', { head }).catch(() => undefined)
       const late = pause(endMs, 'late', { ref: false })
-      if ((await Promise.race([ended, late])) !== 'late') return
+      if ((await Promise.race([exit, late])) !== 'late') return
       log.warn({}, 'the process for audits did not end in time')
       child.kill('SIGKILL')
-      await ended
+      await exit
     },
   }
 
   type Answers = AuditReads['answers']
   type Streams = AuditReads['streams']
-  const asking =
+  const answerOf =
     <Name extends keyof Answers>(name: Name) =>
-    (asked: Parameters<Answers[Name]>[0]) =>
-      answer(name, asked) as ReturnType<Answers[Name]>
-  const streaming =
+    (query: Parameters<Answers[Name]>[0]) =>
+      answer(name, query) as ReturnType<Answers[Name]>
+  const streamOf =
     <Name extends keyof Streams>(name: Name) =>
-    (asked: Parameters<Streams[Name]>[0]) =>
-      stream(name, asked) as Promise<Parts> as ReturnType<Streams[Name]>
+    (query: Parameters<Streams[Name]>[0]) =>
+      stream(name, query) as Promise<Parts> as ReturnType<Streams[Name]>
   const share = sharedItems()
   /** Bytes come as plain ones. */
-  const bytes = async (made: Promise<Uint8Array>) => Buffer.from(await made)
-  const timed = async (...moments: readonly { time?: number | undefined }[]) => {
+  const bytes = async (plain: Promise<Uint8Array>) => Buffer.from(await plain)
+  const passTimes = async (...moments: readonly { time?: number | undefined }[]) => {
     for (const { time } of moments) if (time !== undefined) await timePassed(time)
   }
 
@@ -272,34 +275,34 @@ export const laterApart = (uses: Uses): Later => {
     projecting,
     reads: {
       answers: {
-        events: asking('events'),
-        async state(asked) {
-          await timed(asked.moment)
-          return asking('state')(asked)
+        events: answerOf('events'),
+        async state(query) {
+          await passTimes(query.moment)
+          return answerOf('state')(query)
         },
-        async changes(asked) {
-          await timed(asked.from, asked.to)
-          return asking('changes')(asked)
+        async changes(query) {
+          await passTimes(query.from, query.to)
+          return answerOf('changes')(query)
         },
-        usage: asking('usage'),
-        checkpoint: asking('checkpoint'),
-        tile: (asked) => bytes(asking('tile')(asked)),
-        entries: (asked) => bytes(asking('entries')(asked)),
-        inclusion: asking('inclusion'),
-        consistency: asking('consistency'),
+        usage: answerOf('usage'),
+        checkpoint: answerOf('checkpoint'),
+        tile: (query) => bytes(answerOf('tile')(query)),
+        entries: (query) => bytes(answerOf('entries')(query)),
+        inclusion: answerOf('inclusion'),
+        consistency: answerOf('consistency'),
       },
       streams: {
-        eventLines: streaming('eventLines'),
-        async stateLines(asked) {
-          await timed(asked.moment)
-          return streaming('stateLines')(asked)
+        eventLines: streamOf('eventLines'),
+        async stateLines(query) {
+          await passTimes(query.moment)
+          return streamOf('stateLines')(query)
         },
-        exportLines: streaming('exportLines'),
-        async snapshot(asked) {
-          const { head, parts } = await streaming('snapshot')(asked)
+        exportLines: streamOf('exportLines'),
+        async snapshot(query) {
+          const { head, parts } = await streamOf('snapshot')(query)
           return { head, parts: sharedBatches(parts, share) }
         },
-        touched: streaming('touched'),
+        touched: streamOf('touched'),
       },
     },
     documents: {

@@ -28,7 +28,7 @@ import { laterFolder, laterViewsOf, logFolder } from './read-models.ts'
 export type PlainRing = { wrap: Uint8Array; other?: Uint8Array | undefined }
 
 /** What the process needs to start. */
-export type LaterBegin = {
+export type LaterSetup = {
   dataDir: string
   /** Bytes that stay free on its disk. */
   reserve: number
@@ -69,7 +69,7 @@ const tightShare = 0.7
 
 const viewsFiles = ['data.mdb', 'lock.mdb', 'mark.json', 'check-pending']
 
-const tell = (message: LaterMessage) => process.send?.(message)
+const send = (message: LaterMessage) => process.send?.(message)
 
 const isUsed = (share: number): boolean => {
   const { used_heap_size: used, heap_size_limit: most } = getHeapStatistics()
@@ -92,9 +92,9 @@ const plain = (fields: object): Record<string, unknown> =>
   )
 
 const log: Log = {
-  info: (fields, text) => tell({ log: 'info', fields: plain(fields), text }),
-  warn: (fields, text) => tell({ log: 'warn', fields: plain(fields), text }),
-  error: (fields, text) => tell({ log: 'error', fields: plain(fields), text }),
+  info: (fields, text) => send({ log: 'info', fields: plain(fields), text }),
+  warn: (fields, text) => send({ log: 'warn', fields: plain(fields), text }),
+  error: (fields, text) => send({ log: 'error', fields: plain(fields), text }),
 }
 
 const ringOf = ({ wrap, other }: PlainRing): Ring => ({
@@ -102,9 +102,9 @@ const ringOf = ({ wrap, other }: PlainRing): Ring => ({
   ...(other ? { other: createSecretKey(other) } : {}),
 })
 
-const ownerOf = (asked: unknown): string =>
-  typeof asked === 'object' && asked !== null && 'organizationId' in asked
-    ? String(asked.organizationId)
+const ownerOf = (query: unknown): string =>
+  typeof query === 'object' && query !== null && 'organizationId' in query
+    ? String(query.organizationId)
     : ''
 
 /** The key store, for reading alone. */
@@ -127,17 +127,17 @@ async function* progressOf(
   rebuild: (progress: (progress: Progress) => void) => Promise<void>,
 ): AsyncGenerator<Progress> {
   let last: Progress | undefined
-  let ended = false
+  let isDone = false
   let wake = () => {}
   const done = rebuild((progress) => {
     last = progress
     wake()
   }).finally(() => {
-    ended = true
+    isDone = true
     wake()
   })
   done.catch(() => undefined)
-  while (!ended) {
+  while (!isDone) {
     await new Promise<void>((resolve) => {
       wake = resolve
     })
@@ -156,7 +156,7 @@ const receivedRings = (first: PlainRing) => {
     now: () => ring,
     isFresh: () => true,
     async refresh() {
-      tell({ wants: 'ring' })
+      send({ wants: 'ring' })
       await Promise.race([renewed.promise, pause(ringMs, undefined, { ref: false })])
     },
   }
@@ -169,7 +169,7 @@ const receivedRings = (first: PlainRing) => {
 }
 
 /** The log of the serving process, and the damage that was found in it. */
-const openLog = ({ dataDir, head }: LaterBegin) => {
+const openLog = ({ dataDir, head }: LaterSetup) => {
   let damage: readonly Damage[] = []
   const follower = logFollower({
     path: join(dataDir, logFolder),
@@ -182,7 +182,7 @@ const openLog = ({ dataDir, head }: LaterBegin) => {
 }
 
 /** The views of this process, in a folder that it alone holds. */
-const openViews = ({ dataDir, reserve, fresh }: LaterBegin) =>
+const openViews = ({ dataDir, reserve, fresh }: LaterSetup) =>
   opening(async (opened) => {
     const folder = join(dataDir, laterFolder)
     await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -193,11 +193,11 @@ const openViews = ({ dataDir, reserve, fresh }: LaterBegin) =>
     return opened.use(await embeddedReads(folder, log, { space }))
   })
 
-const open = (begin: LaterBegin) =>
+const open = (setup: LaterSetup) =>
   opening(async (opened) => {
-    const { follower, damage: logDamage } = opened.use(openLog(begin))
-    const { views, snapshots, renewed, damage: viewsDamage } = opened.use(await openViews(begin))
-    const { rings, renew } = receivedRings(begin.ring)
+    const { follower, damage: logDamage } = opened.use(openLog(setup))
+    const { views, snapshots, renewed, damage: viewsDamage } = opened.use(await openViews(setup))
+    const { rings, renew } = receivedRings(setup.ring)
     const stored = { ...follower.keys, create: readOnly, destroy: readOnly, rewrap: readOnly }
     const vault = vaultOf({ keys: wrappedKeys(stored, rings) })
     const { events } = follower
@@ -211,7 +211,7 @@ const open = (begin: LaterBegin) =>
       views: await laterViewsOf(views),
       snapshots,
       projecting,
-      logKeySeed: secretsOf(begin.secret).logKeySeed,
+      logKeySeed: secretsOf(setup.secret).logKeySeed,
       open: vault.open,
       // The serving process has waited for it before it asks.
       timePassed: async () => undefined,
@@ -232,13 +232,13 @@ const stateReporter = ({ projecting, damage }: Awaited<ReturnType<typeof open>>)
     }))
     const places = damage()
     const text = JSON.stringify([states, places])
-    if (text !== reported) tell({ states, damage: places })
+    if (text !== reported) send({ states, damage: places })
     reported = text
   }
 }
 
-const serve = async (begin: LaterBegin): Promise<void> => {
-  const part = await open(begin)
+const serve = async (setup: LaterSetup): Promise<void> => {
+  const part = await open(setup)
   const { follower, views, projecting, reads, forget, renew, close } = part
   const reportStates = stateReporter(part)
   setInterval(reportStates, tellMs)
@@ -294,13 +294,13 @@ const serve = async (begin: LaterBegin): Promise<void> => {
     packed,
     tooMany: () => new StoreUnavailable('too many long reads are open'),
   })
-  tell({ up: true })
+  send({ up: true })
 }
 
 // It ends with the server, also when that is killed.
 process.once('disconnect', () => process.exit())
-process.once('message', (begin: LaterBegin) => {
-  serve(begin).catch((err) => {
+process.once('message', (setup: LaterSetup) => {
+  serve(setup).catch((err) => {
     log.error({ err }, 'the process for audits could not start')
     process.disconnect?.()
   })

@@ -19,7 +19,7 @@ import { distinctName, functionName, ToolFault } from './results.ts'
 type Listed = {
   name: string
   /** The tool's name for the model. */
-  shownAs: string
+  alias: string
   description: string
   parameters: Record<string, unknown>
   /** By the server's own word, a call may be made again. */
@@ -58,7 +58,7 @@ const mostVersions = 5_000
 /** A list in pages takes no longer than so many answers. */
 const mostAnswers = 3
 
-const shownTool = z.object({
+const toolForModel = z.object({
   name: z.string(),
   description: z.string(),
   parameters: z.record(z.string(), z.unknown()),
@@ -66,7 +66,7 @@ const shownTool = z.object({
 
 const parsed = (json: string) => {
   try {
-    return shownTool.safeParse(JSON.parse(json)).data
+    return toolForModel.safeParse(JSON.parse(json)).data
   } catch {
     return undefined
   }
@@ -81,13 +81,13 @@ const toolOf = (tool: Tool, redacted: Redact): Listed | string => {
   if (typeof reason === 'string') return reason
   const own = { name, description, parameters: { properties: {}, ...inputSchema } }
   if (jsonFault(own, toolBounds)) return 'it is too large'
-  const shown = parsed(wellFormedJson(redacted(JSON.stringify(own), toolBounds.bytes)))
-  if (!shown) return 'it contains a credential'
+  const clean = parsed(wellFormedJson(redacted(JSON.stringify(own), toolBounds.bytes)))
+  if (!clean) return 'it contains a credential'
   return {
     name,
-    shownAs: functionName(shown.name),
-    description: cutText(shown.description, longestDescription),
-    parameters: shown.parameters,
+    alias: functionName(clean.name),
+    description: cutText(clean.description, longestDescription),
+    parameters: clean.parameters,
     repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
   }
 }
@@ -95,11 +95,11 @@ const toolOf = (tool: Tool, redacted: Redact): Listed | string => {
 /** Different tools whose names for the model would be equal get a digest of their own names. */
 const distinct = (tools: readonly Listed[]): Listed[] => {
   const uses = new Map<string, number>()
-  for (const { shownAs } of tools) uses.set(shownAs, (uses.get(shownAs) ?? 0) + 1)
+  for (const { alias } of tools) uses.set(alias, (uses.get(alias) ?? 0) + 1)
   return tools.map((tool) =>
-    tool.name === tool.shownAs || uses.get(tool.shownAs) === 1
+    tool.name === tool.alias || uses.get(tool.alias) === 1
       ? tool
-      : { ...tool, shownAs: distinctName(tool.shownAs, tool.name) },
+      : { ...tool, alias: distinctName(tool.alias, tool.name) },
   )
 }
 
@@ -113,10 +113,10 @@ const sorted = async (listed: readonly Tool[], redacted: Redact) => {
     names.add(tool.name)
     const isFull = tools.length === mostTools
     if (isFull && leftOut.length === mostNamed) break
-    const shown = isFull ? `the server has more than ${mostTools} tools` : toolOf(tool, redacted)
-    if (typeof shown !== 'string') tools.push(shown)
+    const offer = isFull ? `the server has more than ${mostTools} tools` : toolOf(tool, redacted)
+    if (typeof offer !== 'string') tools.push(offer)
     else if (leftOut.length < mostNamed)
-      leftOut.push({ tool: redacted(tool.name, longestName), reason: shown })
+      leftOut.push({ tool: redacted(tool.name, longestName), reason: offer })
     await yieldToEventLoop()
   }
   return { tools: distinct(tools), leftOut }

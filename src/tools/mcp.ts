@@ -107,11 +107,11 @@ export const mcpTools = (uses: Uses) => {
       clean = redacted
       const credentials = Object.values(server.headers).flatMap(credentialNamesIn)
       reached = { host, ...(credentials.length > 0 ? { credentials } : {}) }
-      const asked = { name, arguments: { ...args } }
+      const request = { name, arguments: { ...args } }
       const limits = { signal, timeout: callMs, maxTotalTimeout: callMs }
       const result = await connections.use({ server, headers, call }, (client) => {
         isSent = true
-        return client.callTool(asked, limits)
+        return client.callTool(request, limits)
       })
       standings.note(call.organizationId, server)
       const text = clean(resultText(result))
@@ -127,8 +127,8 @@ export const mcpTools = (uses: Uses) => {
 
   const toolsIn = (server: McpServer, { tools, fault }: McpList): McpTools => {
     const offered = tools.map(
-      ({ name, shownAs, description, parameters, repeatable }): Tool => ({
-        spec: { name: shownAs, description, parameters },
+      ({ name, alias, description, parameters, repeatable }): Tool => ({
+        spec: { name: alias, description, parameters },
         policy: policyOf(careOf(server, name), {
           effect: repeatable ? 'read' : 'write',
         }),

@@ -29,8 +29,8 @@ const listIn = (schema: Schema, key: string): readonly unknown[] => {
 }
 
 /** The number nearest to zero that fits. */
-const numeral = (schema: Schema, whole: boolean): number => {
-  const step = numberIn(schema, 'multipleOf') ?? (whole ? 1 : 0)
+const numeral = (schema: Schema, isInteger: boolean): number => {
+  const step = numberIn(schema, 'multipleOf') ?? (isInteger ? 1 : 0)
   const above = numberIn(schema, 'exclusiveMinimum')
   const below = numberIn(schema, 'exclusiveMaximum')
   const next = step > 0 ? step : 1
@@ -50,7 +50,7 @@ const numeral = (schema: Schema, whole: boolean): number => {
 /** The type of a schema, which it may not name. */
 const typeOf = (schema: Schema): unknown => {
   const { type } = schema
-  if (Array.isArray(type)) return type.find((one) => one !== 'null') ?? type[0]
+  if (Array.isArray(type)) return type.find((name) => name !== 'null') ?? type[0]
   if (type !== undefined) return type
   if (schema.properties !== undefined || schema.required !== undefined) return 'object'
   return schema.items !== undefined || schema.prefixItems !== undefined ? 'array' : 'string'
@@ -65,8 +65,8 @@ export const smallestValue = (root: unknown, given: Schema = {}, words = ''): un
   let left = mostParts
   let unsaid = words
 
-  /** So many of what is left. */
-  const taken = (wanted: number): number => {
+  /** Takes as many parts as are left, at most so many. */
+  const take = (wanted: number): number => {
     const length = Math.max(0, Math.min(Math.floor(wanted), left))
     left -= length
     return length
@@ -76,9 +76,9 @@ export const smallestValue = (root: unknown, given: Schema = {}, words = ''): un
     const { format, pattern } = schema
     const known = typeof format === 'string' ? byFormat[format] : undefined
     const isFree = format === undefined && pattern === undefined
-    const said = isFree ? cutText(unsaid, numberIn(schema, 'maxLength') ?? unsaid.length) : ''
+    const start = isFree ? cutText(unsaid, numberIn(schema, 'maxLength') ?? unsaid.length) : ''
     if (isFree) unsaid = ''
-    return (known ?? said).padEnd(taken(numberIn(schema, 'minLength') ?? 0), 'a')
+    return (known ?? start).padEnd(take(numberIn(schema, 'minLength') ?? 0), 'a')
   }
 
   const lookedUp = (reference: string): unknown => {
@@ -99,18 +99,18 @@ export const smallestValue = (root: unknown, given: Schema = {}, words = ''): un
   }
 
   /** A value of the schema, if enough characters are left for it. */
-  const whole = (given: unknown): unknown => {
+  const copy = (given: unknown): unknown => {
     const { length } = JSON.stringify(given) ?? ''
-    return taken(length) === length ? given : null
+    return take(length) === length ? given : null
   }
 
   const object = (schema: Schema, own: Schema, depth: number): unknown => {
     const properties = isObject(schema.properties) ? schema.properties : {}
     const names = listIn(schema, 'required')
     const entries = names
-      .slice(0, taken(names.length))
+      .slice(0, take(names.length))
       .flatMap((key) =>
-        typeof key === 'string' && !Object.hasOwn(own, key) && taken(key.length) === key.length
+        typeof key === 'string' && !Object.hasOwn(own, key) && take(key.length) === key.length
           ? [
               [
                 key,
@@ -124,7 +124,7 @@ export const smallestValue = (root: unknown, given: Schema = {}, words = ''): un
 
   const array = (schema: Schema, depth: number): unknown[] => {
     const first = listIn(schema, 'prefixItems')
-    const length = taken(numberIn(schema, 'minItems') ?? 0)
+    const length = take(numberIn(schema, 'minItems') ?? 0)
     return Array.from({ length }, (_, n) => value(first[n] ?? schema.items ?? {}, {}, depth))
   }
 
@@ -134,16 +134,17 @@ export const smallestValue = (root: unknown, given: Schema = {}, words = ''): un
     left -= 1 + Object.keys(schema).length
     if (left < 0) return null
     if (typeof schema.$ref === 'string') return value(referred(schema.$ref), own, depth)
-    if (schema.const !== undefined) return whole(schema.const)
-    if (Array.isArray(schema.enum)) return whole(schema.enum[0])
-    if (schema.default !== undefined) return whole(schema.default)
+    if (schema.const !== undefined) return copy(schema.const)
+    if (Array.isArray(schema.enum)) return copy(schema.enum[0])
+    if (schema.default !== undefined) return copy(schema.default)
     const choices = [...listIn(schema, 'anyOf'), ...listIn(schema, 'oneOf')]
     const all = listIn(schema, 'allOf').filter(isObject)
     // Copied values are counted.
-    left -= choices.length + all.reduce((sum, one) => sum + Object.keys(one).length, 0)
+    left -= choices.length + all.reduce((sum, part) => sum + Object.keys(part).length, 0)
     const { anyOf: _, oneOf: __, allOf: ___, ...rest } = schema
     if (choices.length > 0) {
-      const choice = choices.find((one) => isObject(one) && one.type === 'null') ?? choices[0]
+      const choice =
+        choices.find((option) => isObject(option) && option.type === 'null') ?? choices[0]
       return value(isObject(choice) ? { ...rest, ...choice } : choice, own, depth)
     }
     if (all.length > 0) return value(Object.assign({}, rest, ...all), own, depth)

@@ -83,7 +83,8 @@ export type By = { asOwner: boolean }
 export const isPresent = ({ status }: Member): boolean =>
   status === 'pending' || status === 'active'
 
-const present = (state: Member): void => {
+/** @throws member_not_found */
+const requirePresent = (state: Member): void => {
   if (!isPresent(state)) throw refusal('member_not_found')
 }
 
@@ -164,7 +165,7 @@ export const requireActive = ({ status }: Member): void => {
 export const decideChangeRole =
   (role: MemberRole, { asOwner }: By) =>
   (state: Member): MemberEvent<'MemberRoleChanged'>[] => {
-    present(state)
+    requirePresent(state)
     if (state.role === role) return []
     if (!asOwner && (role === 'OWNER' || state.role === 'OWNER')) throw refusal('owner_required')
     if (role === 'OWNER' && state.status === 'pending') throw refusal('member_pending')
@@ -175,7 +176,7 @@ export const decideChangeRole =
 export const decideRemove =
   ({ asOwner }: By) =>
   (state: Member): MemberEvent<'MemberRemoved'>[] => {
-    present(state)
+    requirePresent(state)
     if (state.role === 'OWNER' && !asOwner) throw refusal('owner_required')
     return [{ type: 'MemberRemoved', data: {} }]
   }
@@ -205,7 +206,7 @@ export type Backer = By & {
 export const requireBacking =
   ({ asOwner, own, platform, provisionedHere }: Backer) =>
   (state: Member): [] => {
-    present(state)
+    requirePresent(state)
     if (state.status === 'pending') throw refusal('member_pending')
     if (state.role === 'OWNER' && !asOwner && !own) throw refusal('owner_required')
     if (!own && !platform && !provisionedHere && !state.allowsBacking)

@@ -13,7 +13,7 @@ export type RouteRules = {
    * `role_required`, or with the code named here.
    */
   managers?: true | 'organization_access_denied'
-  /** A call may act for the user whom `on_behalf_of` names in the query or in the body. */
+  /** `on_behalf_of` in the query or the body names the user acted for: `request.delegated`. */
   delegates?: 'query' | 'body'
   /** Answers with an event stream, always or when the body asks for one. */
   streams?: 'always' | 'asked'
