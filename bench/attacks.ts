@@ -1,5 +1,5 @@
 import { attacks } from '../test/faults/attacks/attacks.ts'
-import { chatting } from '../test/support/chatting.ts'
+import { chatLoad } from '../test/support/chat-load.ts'
 import { forgetPeak, memoryOf, peakOf } from '../test/support/process-state.ts'
 import { attackedServer, watchHealth } from '../test/support/under-attack.ts'
 import type { Section } from './bench.ts'
@@ -14,7 +14,7 @@ export const benchAttacks: Section = async () => {
     const server = await attackedServer({ teardown: (close) => closing.push(close) })
     const { url, pid } = server
     const rounds = await Promise.all(Object.values(attacks).map((prepare) => prepare(server)))
-    const tenant = await chatting(server)
+    const tenant = await chatLoad(server)
     const idle = memoryOf(pid)
     forgetPeak(pid)
     const health = await watchHealth(url)

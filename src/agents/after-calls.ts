@@ -3,7 +3,7 @@ import type { ChatMessage, ToolCall } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
 import { callTools } from './call-tools.ts'
-import { answered, handedOver } from './hand-over.ts'
+import { answerEvent, handedOver } from './hand-over.ts'
 import { paragraphs } from './paragraphs.ts'
 import type { Suspended } from './suspended.ts'
 import { errorPrefix, type Tool, type ToolResult } from './tool.ts'
@@ -104,7 +104,7 @@ export const afterCalls = (
           open: clients.map((call) => ({ id: clientTools.callId(), at: calls.indexOf(call) })),
         }
         const answer = { text: fullText, finishReason: 'tool_calls', suspended } as const
-        return of(answered(agent, answer, [], earlier))
+        return of(answerEvent(agent, answer, [], earlier))
       }
       const hasLeft = own.some(
         ({ name }, n) => name === exitLoop?.spec.name && results[n]?.ok === true,

@@ -2,7 +2,7 @@ import { concat, defer, type Observable, of } from 'rxjs'
 import { type AgentConfig, AgentFault } from './agent.ts'
 import type { AgentAnswer, AgentOutput } from './agent-event.ts'
 import type { AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
-import { answered, answerOf } from './hand-over.ts'
+import { answerEvent, answerOf } from './hand-over.ts'
 import { oneByOne } from './one-by-one.ts'
 import { following, paragraphs } from './paragraphs.ts'
 import { type Suspended, waited } from './suspended.ts'
@@ -67,7 +67,7 @@ export const inBranchOrder = (
         ? { finishReason: 'tool_calls', suspended }
         : {}
       const answer = { text, finishReason: reason, ...suspension }
-      return of(answered(container, answer, outputs, earlier))
+      return of(answerEvent(container, answer, outputs, earlier))
     }
     return concat(oneByOne(next), defer(finish))
   })

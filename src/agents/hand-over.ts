@@ -46,7 +46,7 @@ export const someBelow = (agent: AgentConfig, step: AgentStep): AgentConfig[] =>
  * An agent's final answer. `before` is what other agents said for it; it is then part of the
  * answer. `earlier` is what the agent itself said before it waited for the client.
  */
-export const answered = (
+export const answerEvent = (
   { name, outputKey }: AgentConfig,
   { text, by = name, finishReason = 'stop', suspended }: Partial<AgentAnswer> & { text: string },
   before: readonly AgentOutput[] = [],
@@ -108,7 +108,7 @@ export const handedOver = (
               },
             }
           : {}
-        return of(answered(from, { ...rest, text: fullText, ...suspension }, outputs, earlier))
+        return of(answerEvent(from, { ...rest, text: fullText, ...suspension }, outputs, earlier))
       }),
     )
   })

@@ -19,7 +19,7 @@ import { type AgentConfig, AgentFault, ToolNameTaken } from './agent.ts'
 import type { ModelAnswered, ModelCalled, TokenEvent } from './agent-event.ts'
 import type { AgentKind, AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
 import { answerMisfit, correction, inFormat } from './answer-format.ts'
-import { activeBelow, answered, handedOver } from './hand-over.ts'
+import { activeBelow, answerEvent, handedOver } from './hand-over.ts'
 import { type RecordedAnswer, recordedFailure } from './journal.ts'
 import { longestAnswer, settingsFor, shortened } from './model-settings.ts'
 import { between, paragraphs } from './paragraphs.ts'
@@ -144,7 +144,7 @@ const end = (
   finishReason: FinishReason,
   to: Subscriber<BodyEvent>,
 ): void => {
-  to.next(answered(agent, { text, finishReason }, [], earlier))
+  to.next(answerEvent(agent, { text, finishReason }, [], earlier))
   to.complete()
 }
 

@@ -3,7 +3,7 @@ import { ModelOutputInvalid } from '../ports/model.ts'
 import { type AgentConfig, AgentFault, Paused } from './agent.ts'
 import type { AgentAnswer, AgentEvent } from './agent-event.ts'
 import type { AgentKind, AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
-import { answered, answerOf, someBelow } from './hand-over.ts'
+import { answerEvent, answerOf, someBelow } from './hand-over.ts'
 import { paragraphs } from './paragraphs.ts'
 import { type Suspended, waited } from './suspended.ts'
 
@@ -125,7 +125,7 @@ const joinBranches = (
   const earlier = resume?.said ?? ''
   const answer = parallelAnswer(agent, joinedText(branches, outcomes), all, earlier)
   const outputs = all.flatMap((branch) => ('outputs' in branch ? branch.outputs : []))
-  return of(answered(agent, answer, outputs, earlier))
+  return of(answerEvent(agent, answer, outputs, earlier))
 }
 
 /**

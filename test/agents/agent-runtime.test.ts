@@ -1,10 +1,10 @@
 import t from 'tap'
 import type { AgentTurn } from '../../src/agents/turn.ts'
 import { agentNamed, type Script } from '../support/agents.ts'
-import { calls, endOf, says, speaker, staged } from '../support/scene.ts'
+import { calls, endOf, says, speaker, stageScene } from '../support/scene.ts'
 
 t.test('one LLM agent: the whole stream of a turn', async (t) => {
-  const { all, requests } = staged({
+  const { all, requests } = stageScene({
     agents: [agentNamed('Solo', { temperature: 0.5, maxTokens: 9 })],
     script: () => says('Hello ', 'you'),
   })
@@ -83,7 +83,7 @@ t.test('one LLM agent: the whole stream of a turn', async (t) => {
 })
 
 t.test('keyword tool calls on the answer', async (t) => {
-  const { all } = staged({
+  const { all } = stageScene({
     agents: [agentNamed('Solo')],
     script: ({ messages }) => says(messages.at(-1)?.content ?? ''),
   })
@@ -106,7 +106,7 @@ const clientTool = (name: string) => ({
 })
 
 t.test('words call only the tools that the request offers under these names', async (t) => {
-  const { all } = staged({ agents: [agentNamed('Solo')], script: () => says(words) })
+  const { all } = stageScene({ agents: [agentNamed('Solo')], script: () => says(words) })
   const callsOf = async (more: Partial<AgentTurn>) =>
     endOf(await all('Hi', more)).tool_calls?.map(({ name }) => name)
   t.strictSame(await callsOf({}), ['end_call', 'transfer_call'])
@@ -126,11 +126,11 @@ t.test('words of an agent without keyword tools call none, also below another', 
       agentNamed('First', { subAgents: ['below'], keywordTools: first }),
       agentNamed('Below', { keywordTools: below }),
     ]
-    return endOf(await staged({ agents, script }).all()).finish_reason
+    return endOf(await stageScene({ agents, script }).all()).finish_reason
   }
   t.equal(await reasonOf(true, false), 'stop')
   t.equal(await reasonOf(false, true), 'tool_calls', 'the agent that answers decides')
-  const silent = staged({ agents: [agentNamed('Solo', { keywordTools: false })], script })
+  const silent = stageScene({ agents: [agentNamed('Solo', { keywordTools: false })], script })
   t.equal(endOf(await silent.all()).finish_reason, 'stop')
 })
 
@@ -143,7 +143,7 @@ t.test('of agents of one name the one that answers decides on keyword tools', as
   ]
   const to = calls(['transfer_to_agent', '{"agent_name":"Below"}'])
   const reasonOf = async (script: Script, from = agents) =>
-    endOf(await staged({ agents: from, script }).all()).finish_reason
+    endOf(await stageScene({ agents: from, script }).all()).finish_reason
   const handsOver: Script = (request) => (speaker(request) === 'First' ? to : says(words))
   t.equal(await reasonOf(() => says(words)), 'tool_calls')
   t.equal(await reasonOf(handsOver), 'tool_calls')
@@ -157,7 +157,7 @@ t.test('words of an answer that was cut off call no tool, so that its end is tol
     const [text, done] = says(words)
     if (!text || !done) throw new Error('there is a text and an end')
     const script: Script = () => [text, { ...done, finishReason } as typeof done]
-    const end = endOf(await staged({ agents: [agentNamed('Solo')], script }).all())
+    const end = endOf(await stageScene({ agents: [agentNamed('Solo')], script }).all())
     t.equal(end.finish_reason, finishReason)
     t.notOk('tool_calls' in end)
   }

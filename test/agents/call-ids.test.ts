@@ -2,7 +2,7 @@ import t from 'tap'
 import { callIds } from '../../src/agents/call-ids.ts'
 import type { ChatMessage } from '../../src/ports/model.ts'
 import { agentNamed, toolNamed } from '../support/agents.ts'
-import { calls, endOf, says, speaker, staged } from '../support/scene.ts'
+import { calls, endOf, says, speaker, stageScene } from '../support/scene.ts'
 
 const named = (...ids: string[]) => ids.map((id) => ({ id, name: 'now', arguments: '{}' }))
 const idsOf = (all: readonly { id: string }[]) => all.map(({ id }) => id)
@@ -37,7 +37,7 @@ t.test('ten thousand equal ids are made distinct', async (t) => {
 const now = toolNamed('now', async () => ({ ok: true, content: 'noon' }))
 
 t.test('calls of several rounds have ids of their own', async (t) => {
-  const { all, requests } = staged({
+  const { all, requests } = stageScene({
     agents: [agentNamed('Solo', { toolNames: ['now'] })],
     tools: [now],
     script: ({ messages }) =>
@@ -62,7 +62,7 @@ t.test('calls of several rounds have ids of their own', async (t) => {
 
 t.test('calls of branches side by side have ids of their own', async (t) => {
   const branches = ['Left', 'Right'].map((name) => agentNamed(name, { toolNames: ['now'] }))
-  const { all } = staged({
+  const { all } = stageScene({
     agents: [
       agentNamed('Both', { agentType: 'PARALLEL_AGENT', subAgents: ['left', 'right'] }),
       ...branches,
@@ -86,7 +86,7 @@ t.test('the calls of an answer that was cut off are not made', async (t) => {
       count++
       return { ok: true, content: 'x' }
     })
-    const { all, requests } = staged({
+    const { all, requests } = stageScene({
       agents: [agentNamed('Solo', { toolNames: ['count'] })],
       tools: [counter],
       script: () => [
@@ -112,7 +112,7 @@ t.test('a tool is called with an empty object where there are no arguments', asy
     given.push(args)
     return { ok: true, content: 'x' }
   })
-  const { all } = staged({
+  const { all } = stageScene({
     agents: [agentNamed('Solo', { toolNames: ['note'] })],
     tools: [note],
     script: ({ messages }) =>

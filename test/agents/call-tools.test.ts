@@ -4,7 +4,7 @@ import { agentRuntime } from '../../src/agents/agent-runtime.ts'
 import { type Journal, noJournal, type RecordedApproval } from '../../src/agents/journal.ts'
 import { errorPrefix, type Tool } from '../../src/agents/tool.ts'
 import { agentNamed, hostOf, scripted, toolNamed, turnOf } from '../support/agents.ts'
-import { calls, endOf, says, staged, tokensOf } from '../support/scene.ts'
+import { calls, endOf, says, stageScene, tokensOf } from '../support/scene.ts'
 
 t.test('tools', async (t) => {
   const add = toolNamed('add', async ({ a, b }) => ({
@@ -19,7 +19,7 @@ t.test('tools', async (t) => {
   const agents = [agentNamed('Solo', { toolNames: ['add', 'broken', 'slow'] })]
 
   t.test('run side by side; their results go back in order', async (t) => {
-    const { all, requests } = staged({
+    const { all, requests } = stageScene({
       agents,
       tools,
       limits: { toolMs: 20 },
@@ -59,7 +59,7 @@ t.test('tools', async (t) => {
   })
 
   t.test('text before and after a call are paragraphs', async (t) => {
-    const { all } = staged({
+    const { all } = stageScene({
       agents,
       tools,
       script: ({ messages }) =>
@@ -73,7 +73,7 @@ t.test('tools', async (t) => {
   })
 
   t.test('the last round is offered none', async (t) => {
-    const { all, requests } = staged({
+    const { all, requests } = stageScene({
       agents,
       tools,
       limits: { rounds: 3 },
@@ -89,7 +89,7 @@ t.test('tools', async (t) => {
       ...add,
       run: () => of({ payment }, { ok: false, content: 'payment required' }, { payment }),
     }
-    const { all } = staged({
+    const { all } = stageScene({
       agents,
       tools: [paid],
       script: ({ messages }) =>
@@ -166,7 +166,7 @@ t.test('a call with too deep or too wide arguments is not made', async (t) => {
     } as const,
   }
   const wide = `{"a":[${'0,'.repeat(20_000)}0]}`
-  const { all, requests } = staged({
+  const { all, requests } = stageScene({
     agents: [agentNamed('Solo', { toolNames: ['keep', 'careful'] })],
     tools: [keep, careful],
     script: ({ messages }) =>

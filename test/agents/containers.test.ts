@@ -3,7 +3,16 @@ import t from 'tap'
 import type { AgentConfig } from '../../src/agents/agent.ts'
 import { type ModelEvent, type ModelRequest, ModelUnavailable } from '../../src/ports/model.ts'
 import { agentNamed, type Script } from '../support/agents.ts'
-import { calls, endOf, inTurn, outline, says, speaker, staged, tokensOf } from '../support/scene.ts'
+import {
+  calls,
+  endOf,
+  inTurn,
+  outline,
+  says,
+  speaker,
+  stageScene,
+  tokensOf,
+} from '../support/scene.ts'
 
 t.test('sequential', async (t) => {
   const agents = [
@@ -15,7 +24,10 @@ t.test('sequential', async (t) => {
     agentNamed('Two', { instruction: 'You are Two. Improve {draft}, not {other}.' }),
     agentNamed('Three'),
   ]
-  const { all, requests } = staged({ agents, script: (request) => says(`By ${speaker(request)}`) })
+  const { all, requests } = stageScene({
+    agents,
+    script: (request) => says(`By ${speaker(request)}`),
+  })
   const events = await all()
   t.equal(tokensOf(events), 'By One\n\nBy Two\n\nBy Three')
   t.match(endOf(events), { text: tokensOf(events), agent: 'Line', usage: { promptTokens: 30 } })
@@ -25,7 +37,7 @@ t.test('sequential', async (t) => {
     'You are Three.\n\nOther agents have said in this turn:\n\nOne:\nBy One\n\nTwo:\nBy Two',
   )
   const empty = agentNamed('Empty', { agentType: 'SEQUENTIAL_AGENT', subAgents: ['gone'] })
-  await t.rejects(staged({ agents: [empty], script: () => [] }).all(), { name: 'AgentFault' })
+  await t.rejects(stageScene({ agents: [empty], script: () => [] }).all(), { name: 'AgentFault' })
 })
 
 t.test('parallel', async (t) => {
@@ -35,7 +47,7 @@ t.test('parallel', async (t) => {
     agentNamed('Right'),
   ]
   t.test('tokens are attributed where they come together', async (t) => {
-    const { all } = staged({
+    const { all } = stageScene({
       agents,
       script: (request) => inTurn(...(speaker(request) === 'Left' ? ['L1', 'L2', 'L3'] : ['R1'])),
     })
@@ -55,7 +67,7 @@ t.test('parallel', async (t) => {
 
   t.test('an error in one branch keeps the output of the others', async (t) => {
     const failure = new ModelUnavailable('gone')
-    const { all } = staged({
+    const { all } = stageScene({
       agents,
       script: (request) =>
         speaker(request) === 'Left' ? throwError(() => failure) : says('Still here'),
@@ -66,11 +78,11 @@ t.test('parallel', async (t) => {
       events.find((event) => event.event === 'agent_completed' && event.agent === 'Left'),
       { error: 'ModelUnavailable', answer: null },
     )
-    await t.rejects(staged({ agents, script: () => throwError(() => failure) }).all(), failure)
+    await t.rejects(stageScene({ agents, script: () => throwError(() => failure) }).all(), failure)
   })
 
   t.test('after it, the next agent is named too', async (t) => {
-    const { all } = staged({
+    const { all } = stageScene({
       agents: [
         agentNamed('Line', { agentType: 'SEQUENTIAL_AGENT', subAgents: ['all', 'last'] }),
         ...agents,
@@ -93,18 +105,18 @@ t.test('loop', async (t) => {
     return (request) => script(++n, request)
   }
   t.test('three times by default', async (t) => {
-    const { all, requests } = staged({ agents: loop({}), script: () => says('On') })
+    const { all, requests } = stageScene({ agents: loop({}), script: () => says('On') })
     t.equal(endOf(await all()).text, Array(6).fill('On').join('\n\n'))
     t.equal(requests.length, 6)
   })
   t.test('until the exit condition is said, as whole words', async (t) => {
     const script = counting((n) => says(n < 3 ? 'abandoned' : 'All Done.'))
-    const { all, requests } = staged({ agents: loop({ exitCondition: 'all done' }), script })
+    const { all, requests } = stageScene({ agents: loop({ exitCondition: 'all done' }), script })
     await all()
     t.equal(requests.length, 3)
   })
   t.test('until an agent calls exit_loop, which ends its step too', async (t) => {
-    const { all, requests } = staged({
+    const { all, requests } = stageScene({
       agents: loop({}),
       script: (request) =>
         speaker(request) === 'Work'
@@ -115,7 +127,7 @@ t.test('loop', async (t) => {
     t.equal(requests.length, 2, 'the model is not asked again')
   })
   t.test('a call of exit_loop that is not made ends nothing', async (t) => {
-    const { all, requests } = staged({
+    const { all, requests } = stageScene({
       agents: loop({ maxIterations: 1 }),
       script: (request) => {
         const last = request.messages.at(-1)
@@ -127,7 +139,7 @@ t.test('loop', async (t) => {
     t.equal(requests.length, 3)
   })
   t.test('an answer in a format may stand beside the call of exit_loop', async (t) => {
-    const { all, requests } = staged({
+    const { all, requests } = stageScene({
       agents: loop({}),
       script: (request) =>
         speaker(request) === 'Work'
@@ -143,7 +155,7 @@ t.test('loop', async (t) => {
       subAgents: ['loop'],
       maxIterations: 2,
     })
-    const { all, requests } = staged({
+    const { all, requests } = stageScene({
       agents: [outer, ...loop({})],
       script: (request) => {
         if (speaker(request) === 'Work') return says('On')
@@ -158,7 +170,7 @@ t.test('loop', async (t) => {
 t.test('a system message that is too long is refused before it is built', async (t) => {
   const text = 'x'.repeat(16_000)
   const line = (instruction: string, more: object = {}) =>
-    staged({
+    stageScene({
       agents: [
         agentNamed('Line', { agentType: 'SEQUENTIAL_AGENT', subAgents: ['one', 'two'] }),
         agentNamed('One', { outputKey: 'a', ...more }),
@@ -175,7 +187,7 @@ t.test('a system message that is too long is refused before it is built', async 
   t.equal(within.requests[1]?.messages[0]?.content.length, 60 * 16_000 + 'You are Two. '.length)
 
   const speakers = Array.from({ length: 20 }, (_, n) => `S${n}`)
-  const heard = staged({
+  const heard = stageScene({
     agents: [
       agentNamed('Line', {
         agentType: 'SEQUENTIAL_AGENT',

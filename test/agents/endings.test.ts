@@ -4,7 +4,7 @@ import type { AgentEvent } from '../../src/agents/agent-event.ts'
 import { tokenMeter } from '../../src/agents/token-meter.ts'
 import { type ModelEvent, ModelUnavailable } from '../../src/ports/model.ts'
 import { agentNamed, toolNamed } from '../support/agents.ts'
-import { calls, says, speaker, staged } from '../support/scene.ts'
+import { calls, says, speaker, stageScene } from '../support/scene.ts'
 
 t.test('how a turn ends early', async (t) => {
   t.test('unsubscribing tears down every branch, tools too', async (t) => {
@@ -30,7 +30,7 @@ t.test('how a turn ends early', async (t) => {
       agentNamed('Left'),
       agentNamed('Right', { toolNames: ['wait'] }),
     ]
-    const { events } = staged({
+    const { events } = stageScene({
       agents,
       tools: [wait],
       script: (request) =>
@@ -46,7 +46,7 @@ t.test('how a turn ends early', async (t) => {
   })
 
   t.test('time-out', async (t) => {
-    const { all } = staged({
+    const { all } = stageScene({
       agents: [agentNamed('Solo')],
       script: () => NEVER,
       limits: { turnMs: 10 },
@@ -55,7 +55,7 @@ t.test('how a turn ends early', async (t) => {
   })
 
   t.test('an error ends the turn, after the agents it went through', async (t) => {
-    const { events } = staged({
+    const { events } = stageScene({
       agents: [agentNamed('Solo')],
       script: () => throwError(() => new ModelUnavailable('gone')),
     })
@@ -67,13 +67,13 @@ t.test('how a turn ends early', async (t) => {
   })
 
   t.test('a model that ends without saying so', async (t) => {
-    const { all } = staged({ agents: [agentNamed('Solo')], script: () => [] })
+    const { all } = stageScene({ agents: [agentNamed('Solo')], script: () => [] })
     await t.rejects(all(), { name: 'ModelFault' })
   })
 
   t.test('a synchronous burst stops where nobody listens', async (t) => {
     let given = 0
-    const { events } = staged({
+    const { events } = stageScene({
       agents: [agentNamed('Solo')],
       script: () => of(...says(...Array(100).fill('w'))).pipe(tap(() => given++)),
     })
@@ -84,7 +84,7 @@ t.test('how a turn ends early', async (t) => {
 
   t.test('the text until then is metered', async (t) => {
     const meter = tokenMeter()
-    const { events } = staged({
+    const { events } = stageScene({
       agents: [agentNamed('Solo')],
       script: () => says('12345678', 'never'),
     })

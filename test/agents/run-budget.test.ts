@@ -7,7 +7,7 @@ import { noJournal, nothingUsed } from '../../src/agents/journal.ts'
 import type { AgentLimits, ReachedLimit } from '../../src/domain/run-limits.ts'
 import type { ModelEvent } from '../../src/ports/model.ts'
 import { agentNamed, toolNamed } from '../support/agents.ts'
-import { calls, endOf, inTurn, outline, says, staged, tokensOf } from '../support/scene.ts'
+import { calls, endOf, inTurn, outline, says, stageScene, tokensOf } from '../support/scene.ts'
 
 /** Loops in loops, 100 times each, around one agent. */
 const nested = (levels: number): AgentConfig[] => {
@@ -22,7 +22,7 @@ const nested = (levels: number): AgentConfig[] => {
 }
 
 t.test('loops in loops end after so many model calls, with what was said', async (t) => {
-  const { all, requests } = staged({ agents: nested(4), script: () => says('Once.') })
+  const { all, requests } = stageScene({ agents: nested(4), script: () => says('Once.') })
   const events = await all()
   t.equal(requests.length, 100)
   t.match(endOf(events), {
@@ -35,7 +35,7 @@ t.test('loops in loops end after so many model calls, with what was said', async
 })
 
 t.test('and after so many steps', async (t) => {
-  const { all, requests } = staged({
+  const { all, requests } = stageScene({
     agents: nested(2),
     script: () => says('Once.'),
     limits: { steps: 7 },
@@ -52,7 +52,7 @@ t.test('a tool call is a step: a run without steps left calls nothing', async (t
     called++
     return { ok: true, content: 'Nothing.' }
   })
-  const { all, requests } = staged({
+  const { all, requests } = stageScene({
     agents: [agentNamed('Solo', { toolNames: ['look'] })],
     tools: [look],
     script: () => calls(['look', '{}'], ['look', '{}'], ['look', '{}']),
@@ -70,7 +70,7 @@ t.test('branches side by side share what is left', async (t) => {
     agentNamed('Two'),
     agentNamed('Three'),
   ]
-  const { all, requests } = staged({
+  const { all, requests } = stageScene({
     agents,
     script: () => says('Here.'),
     limits: { modelCalls: 2 },
@@ -80,7 +80,7 @@ t.test('branches side by side share what is left', async (t) => {
 })
 
 t.test('a run within its bounds ends as its model says', async (t) => {
-  const { all } = staged({
+  const { all } = stageScene({
     agents: [agentNamed('Solo')],
     script: () => says('Done.'),
     limits: { modelCalls: 1, steps: 1 },
@@ -89,7 +89,7 @@ t.test('a run within its bounds ends as its model says', async (t) => {
 })
 
 t.test('the event loop turns between model calls, and a cancellation gets through', async (t) => {
-  const { events, requests } = staged({ agents: nested(4), script: () => says('Once.') })
+  const { events, requests } = stageScene({ agents: nested(4), script: () => says('Once.') })
   const seen: string[] = []
   const running = events().subscribe((event) => seen.push(...outline([event])))
   t.equal(requests.length, 1, 'the first call waits for nothing')
@@ -102,11 +102,11 @@ t.test('the event loop turns between model calls, and a cancellation gets throug
   t.notOk(seen.includes('done'))
 })
 
-type Scene = Parameters<typeof staged>[0]
+type Scene = Parameters<typeof stageScene>[0]
 
 /** A run with limits of its own, to its end: what happened, and the limit that ended it. */
 const limited = async (scene: Scene, limits: AgentLimits, ms = 0) => {
-  const { events, requests } = staged(scene)
+  const { events, requests } = stageScene(scene)
   const seen: AgentEvent[] = []
   const journal = { ...noJournal, used: { ...nothingUsed, ms } }
   const reached = await new Promise<ReachedLimit | undefined>((resolve, reject) =>

@@ -4,7 +4,7 @@ import { type Suspended, suspended } from '../../src/agents/suspended.ts'
 import type { AgentTurn, ClientTools } from '../../src/agents/turn.ts'
 import type { ModelEvent, ModelRequest } from '../../src/ports/model.ts'
 import { agentNamed, toolNamed } from '../support/agents.ts'
-import { calls, endOf, outline, says, speaker, staged, tokensOf } from '../support/scene.ts'
+import { calls, endOf, outline, says, speaker, stageScene, tokensOf } from '../support/scene.ts'
 
 const offered = (names: readonly string[] = ['ask']): ClientTools => {
   let ids = 0
@@ -38,7 +38,7 @@ const clientCalls =
   }
 
 const scene = (agents: AgentConfig[], times: Readonly<Record<string, number>>) => {
-  const { all, requests } = staged({ agents, script: clientCalls(times) })
+  const { all, requests } = stageScene({ agents, script: clientCalls(times) })
   const clientTools = offered()
   const turn = async (more: Partial<AgentTurn> = {}) => {
     const events = await all('Hi', { clientTools, ...more })
@@ -46,7 +46,7 @@ const scene = (agents: AgentConfig[], times: Readonly<Record<string, number>>) =
   }
   return {
     requests,
-    begin: turn,
+    start: turn,
     /** Answers every open call with its id. */
     goOn: ({ end }: Awaited<ReturnType<typeof turn>>) => {
       const ids = end.tool_calls?.map(({ id }) => id) ?? []
@@ -57,8 +57,8 @@ const scene = (agents: AgentConfig[], times: Readonly<Record<string, number>>) =
 }
 
 t.test('a call ends the turn, and its result resumes it', async (t) => {
-  const { begin, goOn, requests } = scene([agentNamed('Solo')], { Solo: 2 })
-  const first = await begin()
+  const { start, goOn, requests } = scene([agentNamed('Solo')], { Solo: 2 })
+  const first = await start()
   t.match(first.end, {
     text: 'Solo asks.',
     finish_reason: 'tool_calls',
@@ -83,7 +83,7 @@ t.test('a call ends the turn, and its result resumes it', async (t) => {
 
 t.test('tools of both kinds in one answer: the agent’s own run first', async (t) => {
   const agents = [agentNamed('Both', { toolNames: ['own'] })]
-  const { all, requests } = staged({
+  const { all, requests } = stageScene({
     agents,
     tools: [toolNamed('own', async () => ({ ok: true, content: 'own result' }))],
     script: ({ messages }) =>
@@ -112,8 +112,8 @@ t.test(
       agentNamed('Two'),
       agentNamed('Three', { instruction: 'You are Three. Improve {draft}.' }),
     ]
-    const { begin, goOn, requests } = scene(agents, { Two: 1 })
-    const first = await begin()
+    const { start, goOn, requests } = scene(agents, { Two: 1 })
+    const first = await start()
     t.equal(first.end.text, 'One heard nothing.\n\nTwo asks.')
     const second = await goOn(first)
     t.equal(second.end.text, 'Two heard answer to call-0.\n\nThree heard nothing.')
@@ -131,8 +131,8 @@ t.test('in parallel, all calls are open at once', async (t) => {
     agentNamed('All', { agentType: 'PARALLEL_AGENT', subAgents: ['left', 'middle', 'right'] }),
     ...['Left', 'Middle', 'Right'].map((name) => agentNamed(name)),
   ]
-  const { begin, goOn, requests } = scene(agents, { Left: 1, Right: 2 })
-  const first = await begin()
+  const { start, goOn, requests } = scene(agents, { Left: 1, Right: 2 })
+  const first = await start()
   t.equal(first.end.tool_calls?.length, 2)
   t.equal(
     first.end.text,
@@ -154,7 +154,7 @@ t.test('below a transfer, and in a loop', async (t) => {
     agentNamed('Worker'),
   ]
   const script = clientCalls({ Worker: 1 })
-  const { all } = staged({
+  const { all } = stageScene({
     agents,
     script: (request) =>
       speaker(request) === 'Root'
@@ -185,7 +185,7 @@ t.test('below a transfer, and in a loop', async (t) => {
 
 t.test('a transfer beside a call of the client is not made', async (t) => {
   const agents = [agentNamed('Root', { subAgents: ['other'] }), agentNamed('Other')]
-  const { all, requests } = staged({
+  const { all, requests } = stageScene({
     agents,
     script: ({ messages }) =>
       messages.at(-1)?.role === 'tool'
@@ -204,8 +204,8 @@ t.test('agents that have changed meanwhile end the turn', async (t) => {
     agentNamed('Line', { agentType: 'SEQUENTIAL_AGENT', subAgents: ['one'] }),
     agentNamed('One'),
   ]
-  const { begin } = scene(agents, { One: 1 })
-  const { end } = await begin()
+  const { start } = scene(agents, { One: 1 })
+  const { end } = await start()
   const resume = { from: stored(end.suspended), results: new Map<string, string>() }
   for (const changed of [
     [agentNamed('Line', { agentType: 'SEQUENTIAL_AGENT', subAgents: ['two'] }), agentNamed('Two')],
@@ -213,13 +213,16 @@ t.test('agents that have changed meanwhile end the turn', async (t) => {
     [agentNamed('Line', { agentType: 'PARALLEL_AGENT', subAgents: ['one'] }), agentNamed('One')],
     [agentNamed('Fresh')],
   ])
-    await t.rejects(staged({ agents: changed, script: () => says('Hm') }).all('Hi', { resume }), {
-      name: 'AgentFault',
-    })
+    await t.rejects(
+      stageScene({ agents: changed, script: () => says('Hm') }).all('Hi', { resume }),
+      {
+        name: 'AgentFault',
+      },
+    )
 })
 
 t.test('a name that an agent has is refused when the agent runs', async (t) => {
-  const { all } = staged({
+  const { all } = stageScene({
     agents: [agentNamed('Taken', { toolNames: ['ask'] })],
     tools: [toolNamed('ask', async () => ({ ok: true, content: '' }))],
     script: () => says('Hm'),
@@ -228,7 +231,7 @@ t.test('a name that an agent has is refused when the agent runs', async (t) => {
 })
 
 t.test('the tools of the client are offered to the model, but not in its last round', async (t) => {
-  const { all, requests } = staged({
+  const { all, requests } = stageScene({
     agents: [agentNamed('Solo', { toolNames: ['own'] })],
     tools: [toolNamed('own', async () => ({ ok: true, content: '' }))],
     limits: { rounds: 2 },
@@ -246,7 +249,7 @@ t.test('the tools of the client are offered to the model, but not in its last ro
 })
 
 t.test('words of an answer call nothing where the client has tools of its own', async (t) => {
-  const { all } = staged({ agents: [agentNamed('Solo')], script: () => says('Goodbye') })
+  const { all } = stageScene({ agents: [agentNamed('Solo')], script: () => says('Goodbye') })
   t.equal(endOf(await all('Hi', { clientTools: offered() })).finish_reason, 'stop')
   t.equal(endOf(await all('Hi')).finish_reason, 'tool_calls')
 })

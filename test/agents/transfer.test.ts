@@ -1,6 +1,6 @@
 import t from 'tap'
 import { agentNamed } from '../support/agents.ts'
-import { calls, endOf, outline, says, speaker, staged } from '../support/scene.ts'
+import { calls, endOf, outline, says, speaker, stageScene } from '../support/scene.ts'
 
 t.test('transfer to a sub-agent', async (t) => {
   const agents = [
@@ -11,7 +11,7 @@ t.test('transfer to a sub-agent', async (t) => {
   const to = (name: string) => calls(['transfer_to_agent', JSON.stringify({ agent_name: name })])
 
   t.test('its answer is the answer of the turn', async (t) => {
-    const { all, requests } = staged({
+    const { all, requests } = stageScene({
       agents,
       script: (request) => (speaker(request) === 'Child' ? says('Here.') : to('child')),
     })
@@ -42,7 +42,7 @@ t.test('transfer to a sub-agent', async (t) => {
   })
 
   t.test('an unknown name is told to the model', async (t) => {
-    const { all } = staged({
+    const { all } = stageScene({
       agents,
       script: ({ messages }) =>
         messages.at(-1)?.role === 'tool' ? says(messages.at(-1)?.content ?? '') : to('Asleep'),
@@ -52,7 +52,7 @@ t.test('transfer to a sub-agent', async (t) => {
 
   t.test('straight to a target, past the model', async (t) => {
     const [, target] = agents
-    const { all, requests } = staged({ agents, script: () => says('Straight.') })
+    const { all, requests } = stageScene({ agents, script: () => says('Straight.') })
     const events = await all('Hi', target ? { target } : {})
     t.match(outline(events).slice(0, 3), [
       'agent_started Root',
@@ -65,7 +65,7 @@ t.test('transfer to a sub-agent', async (t) => {
 
   t.test('a ring of agents ends at the depth limit', async (t) => {
     const ring = [agentNamed('A', { subAgents: ['b'] }), agentNamed('B', { subAgents: ['a'] })]
-    const { all } = staged({
+    const { all } = stageScene({
       agents: ring,
       script: (request) =>
         request.tools ? to(speaker(request) === 'A' ? 'B' : 'A') : says('Deep.'),
@@ -74,6 +74,8 @@ t.test('transfer to a sub-agent', async (t) => {
     t.equal(endOf(events).text, 'Deep.')
     t.equal(events.filter(({ event }) => event === 'agent_routing').length, 8)
     const container = agentNamed('S', { agentType: 'SEQUENTIAL_AGENT', subAgents: ['s'] })
-    await t.rejects(staged({ agents: [container], script: () => [] }).all(), { name: 'AgentFault' })
+    await t.rejects(stageScene({ agents: [container], script: () => [] }).all(), {
+      name: 'AgentFault',
+    })
   })
 })

@@ -40,7 +40,7 @@ t.test('from the link to a call in the name of its user', needsChromium, async (
       await page.getByRole('heading', { name: 'Welcome back' }).waitFor()
       t.equal(page.url(), `${application.url}/back?state=7&status=connected`)
       t.strictSame(await connected(agent_id), { [wanted[0]]: true, [wanted[1]]: true })
-      const back = application.asked.find(({ url }) => url?.startsWith('/back'))
+      const back = application.requests.find(({ url }) => url?.startsWith('/back'))
       t.equal(back?.headers.referer, undefined, 'the partner is not told the link')
       await page.goBack()
       t.equal(await page.getByRole('status').innerText(), '✓ Everything is connected.')
@@ -64,7 +64,7 @@ t.test('from the link to a call in the name of its user', needsChromium, async (
         messages: user('Call shop'),
       })
       t.equal(chat.status, 200)
-      t.match(shop.asked.at(-1), {
+      t.match(shop.requests.at(-1), {
         url: '/stock',
         headers: { [`x-${wanted[0].toLowerCase()}`]: value },
       })

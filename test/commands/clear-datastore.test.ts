@@ -1,7 +1,7 @@
 import t from 'tap'
 import { KeyDestroyed } from '../../src/ports/keys.ts'
 import { datastoreKey } from '../../src/security/vault.ts'
-import { arrived } from '../support/arrived.ts'
+import { arrivedFile } from '../support/arrived-file.ts'
 import { commanding, typesOf } from '../support/commanding.ts'
 
 const {
@@ -19,7 +19,7 @@ const {
 t.test('the files of a deleted DataStore are erased one by one, then the DataStore', async (t) => {
   const { by, organizationId } = await organization()
   const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
-  const files = [arrived('a.txt', 'one'), arrived('a.txt', 'two'), arrived('b.txt')]
+  const files = [arrivedFile('a.txt', 'one'), arrivedFile('a.txt', 'two'), arrivedFile('b.txt')]
   await uploadFiles({ datastoreId, files }, by)
   await deleteDatastore({ datastoreId, force: true }, by)
   const remove = (filename: string) =>
@@ -42,8 +42,8 @@ t.test('the files of a deleted DataStore are erased one by one, then the DataSto
 t.test('a DataStore that is not deleted stays, and keeps its key', async (t) => {
   const { by, organizationId } = await organization()
   const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
-  await uploadFiles({ datastoreId, files: [arrived('a.txt')] }, by)
+  await uploadFiles({ datastoreId, files: [arrivedFile('a.txt')] }, by)
   t.strictSame(await appended(() => clearDatastore({ datastoreId }, by)), [])
   const stored = blobs.under(datastoreKey(organizationId, datastoreId))
-  t.ok(await stored.get(await stored.nameOf(arrived('a.txt').hash)))
+  t.ok(await stored.get(await stored.nameOf(arrivedFile('a.txt').hash)))
 })

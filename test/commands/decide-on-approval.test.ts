@@ -1,12 +1,12 @@
 import t from 'tap'
 import { commanding, typesOf } from '../support/commanding.ts'
-import { asking } from '../support/paused-run.ts'
+import { pauseForApproval } from '../support/paused-run.ts'
 import { call } from '../support/recorded.ts'
 
 const commands = await commanding(t)
 const { appendedOnce, appended, decideOnApproval } = commands
 await commands.credited()
-const pausing = asking(commands)
+const pausing = pauseForApproval(commands)
 
 t.test('an approval is stored with its reason sealed, and the run can go on', async (t) => {
   await pausing('s-1', 'run-1')

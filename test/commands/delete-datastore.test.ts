@@ -1,6 +1,6 @@
 import t from 'tap'
 import { dataStoresStream, decideBeginUploads } from '../../src/domain/datastore/datastore.ts'
-import { arrived } from '../support/arrived.ts'
+import { arrivedFile } from '../support/arrived-file.ts'
 import { commanding, typesOf } from '../support/commanding.ts'
 
 const {
@@ -20,7 +20,7 @@ const scene = async () => {
   const { by } = await organization()
   const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
   const upload = async (filename: string) => {
-    const { uploads } = await uploadFiles({ datastoreId, files: [arrived(filename)] }, by)
+    const { uploads } = await uploadFiles({ datastoreId, files: [arrivedFile(filename)] }, by)
     return { uploadId: uploads[0]?.uploadId ?? '', datastoreId, filename }
   }
   return { by, datastoreId, upload, command: { datastoreId, force: false } }

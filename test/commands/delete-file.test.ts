@@ -1,5 +1,5 @@
 import t from 'tap'
-import { arrived } from '../support/arrived.ts'
+import { arrivedFile } from '../support/arrived-file.ts'
 import { commanding, typesOf } from '../support/commanding.ts'
 
 const { createDatastore, deleteFile, uploadFiles, appendedOnce, organization } = await commanding(t)
@@ -7,7 +7,7 @@ const { createDatastore, deleteFile, uploadFiles, appendedOnce, organization } =
 t.test('every upload of a file', async (t) => {
   const { by } = await organization()
   const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
-  const files = [arrived('a.txt', 'one'), arrived('a.txt', 'two'), arrived('b.txt')]
+  const files = [arrivedFile('a.txt', 'one'), arrivedFile('a.txt', 'two'), arrivedFile('b.txt')]
   const { uploads } = await uploadFiles({ datastoreId, files }, by)
   const command = { datastoreId, filename: 'a.txt' }
   const events = await appendedOnce(t, (call) => deleteFile(command, call), by)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { sessionKey } from '../../src/security/vault.ts'
 import { commanding, typesOf } from '../support/commanding.ts'
 import { call } from '../support/recorded.ts'
-import { failed, message } from '../support/run-events.ts'
+import { message, runFailed } from '../support/run-events.ts'
 
 const { eraseSession, endRun, sendMessage, vault, appended, appendedOnce, credited } =
   await commanding(t)
@@ -12,7 +12,7 @@ t.test('its texts can be read nowhere again', async (t) => {
   const key = sessionKey('org-1', 'session-1')
   const text = await vault.seal(key, 'a secret')
   await sendMessage(message({ seal: async () => ({ content: text }) }), call)
-  const end = { sessionId: 'session-1', payerId: 'user-1', steps: [], end: failed('run-1') }
+  const end = { sessionId: 'session-1', payerId: 'user-1', steps: [], end: runFailed('run-1') }
   await endRun(end, call)
   const command = { sessionId: 'session-1', userId: 'user-1' }
   const events = await appendedOnce(t, (by) => eraseSession(command, by), call)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { followUpload as followUploadOver } from '../../commands/follow-upload.ts'
 import type { Transact } from '../../src/event-sourcing/transactor.ts'
-import { arrived } from '../support/arrived.ts'
+import { arrivedFile } from '../support/arrived-file.ts'
 import { commanding, typesOf } from '../support/commanding.ts'
 
 const {
@@ -18,7 +18,7 @@ const {
 const uploaded = async () => {
   const { by } = await organization()
   const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
-  const { uploads } = await uploadFiles({ datastoreId, files: [arrived('a.txt')] }, by)
+  const { uploads } = await uploadFiles({ datastoreId, files: [arrivedFile('a.txt')] }, by)
   return { by, upload: { uploadId: uploads[0]?.uploadId ?? '', datastoreId, filename: 'a.txt' } }
 }
 

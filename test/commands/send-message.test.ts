@@ -2,7 +2,7 @@ import t from 'tap'
 import { sessionStream } from '../../src/domain/session/session.ts'
 import { commanding, typesOf } from '../support/commanding.ts'
 import { call, platformCall } from '../support/recorded.ts'
-import { completed, failed, message } from '../support/run-events.ts'
+import { message, runCompleted, runFailed } from '../support/run-events.ts'
 
 const {
   sendMessage,
@@ -33,7 +33,7 @@ t.test('credits are held back, then the message and its run are stored', async (
 t.test('a message whose answer stands begins no other run', async (t) => {
   const command = { sessionId: 'answered', messageId: 'm', runId: 'run-2' }
   await sendMessage(message(command), call)
-  const end = { sessionId: 'answered', payerId: 'user-1', steps: [], end: completed('run-2', 5) }
+  const end = { sessionId: 'answered', payerId: 'user-1', steps: [], end: runCompleted('run-2', 5) }
   await endRun(end, call)
   let sent: unknown
   const events = await appended(async () => {
@@ -46,7 +46,7 @@ t.test('a message whose answer stands begins no other run', async (t) => {
 t.test('one whose run failed is answered anew', async (t) => {
   const command = { sessionId: 'failing', messageId: 'm', runId: 'run-4' }
   await sendMessage(message(command), call)
-  const end = { sessionId: 'failing', payerId: 'user-1', steps: [], end: failed('run-4') }
+  const end = { sessionId: 'failing', payerId: 'user-1', steps: [], end: runFailed('run-4') }
   await endRun(end, call)
   t.match(await sendMessage(message({ ...command, runId: 'run-5' }), call), {
     begun: true,
@@ -102,7 +102,7 @@ t.test(
     const sent = message({ sessionId: 'last', runId: 'run-last', messageId: 'last', payerId })
     await sendMessage(sent, call)
     const end = { sessionId: 'last', payerId, steps: [] }
-    await endRun({ ...end, end: completed('run-last', 3_000_000) }, call)
+    await endRun({ ...end, end: runCompleted('run-last', 3_000_000) }, call)
     const again = (change: object) => sendMessage({ ...sent, runId: 'run-again', ...change }, call)
     t.match(await again({}), { begun: false, runId: 'run-last' })
     const used = { code: 'insufficient_credits' }

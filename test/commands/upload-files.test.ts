@@ -2,7 +2,7 @@ import t from 'tap'
 import { uploadFiles as uploadFilesOver } from '../../commands/upload-files.ts'
 import { KeyDestroyed } from '../../src/ports/keys.ts'
 import { datastoreKey } from '../../src/security/vault.ts'
-import { arrived } from '../support/arrived.ts'
+import { arrivedFile } from '../support/arrived-file.ts'
 import { commanding, typesOf } from '../support/commanding.ts'
 
 const {
@@ -20,7 +20,7 @@ const {
 t.test('the DataStore is in use, the files are received, and their bytes stored', async (t) => {
   const { by, organizationId } = await organization()
   const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
-  const files = [arrived('a.txt'), arrived('b.txt')]
+  const files = [arrivedFile('a.txt'), arrivedFile('b.txt')]
   const command = { datastoreId, files }
   const events = await appendedOnce(t, (call) => uploadFiles(command, call), by)
   t.strictSame(typesOf(events), ['UploadsBegun', 'UploadReceived', 'UploadReceived'])
@@ -41,7 +41,7 @@ t.test('nothing goes into a DataStore that there is not', async (t) => {
   await deleteDatastore({ datastoreId, force: false }, by)
   const events = await appended(async () => {
     for (const id of [datastoreId, 'none'])
-      await t.rejects(uploadFiles({ datastoreId: id, files: [arrived('a.txt')] }, by), {
+      await t.rejects(uploadFiles({ datastoreId: id, files: [arrivedFile('a.txt')] }, by), {
         code: 'datastore_not_found',
       })
   })
@@ -62,5 +62,5 @@ for (const [failure, title, refused] of [
       },
     })
     const upload = uploadFilesOver({ transact, clock, blobs: { under } })
-    await t.rejects(upload({ datastoreId, files: [arrived('a.txt')] }, by), refused)
+    await t.rejects(upload({ datastoreId, files: [arrivedFile('a.txt')] }, by), refused)
   })

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { textOf, user } from '../support/client.ts'
-import { encoded } from '../support/library.ts'
+import { encodedFile } from '../support/library.ts'
 import { covering } from './covering.ts'
 import { api, scene, settledContent, unknownId } from './scene.ts'
 
@@ -44,7 +44,7 @@ const uploadItem = {
 const shelf = async (t: Test) => {
   const all = await scene(t)
   const id = await all.rag.datastore('Library')
-  const sent = await all.rag.upload(id, encoded('a.txt', 'The zebra sleeps.'))
+  const sent = await all.rag.upload(id, encodedFile('a.txt', 'The zebra sleeps.'))
   await all.rag.settled(id)
   return { ...all, id, sent, uploadId: sent.body.uploads[0].upload_id as string }
 }

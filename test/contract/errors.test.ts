@@ -5,7 +5,7 @@ import { bodyOf } from '../../src/http/errors/bodies.ts'
 import type { Access } from '../../src/security/access.ts'
 import { requireSubscription } from '../../src/turns/begin/require-subscription.ts'
 import { type Client, user } from '../support/client.ts'
-import { encoded } from '../support/library.ts'
+import { encodedFile } from '../support/library.ts'
 import { movableClock, startChat } from '../support/server.ts'
 import { covering } from './covering.ts'
 import { api, scene, settledContent, unknownId } from './scene.ts'
@@ -257,10 +257,10 @@ covering(t, 'errors', {
   },
 
   'error unsupported_file_type 400': (t) =>
-    refusedUpload(t, encoded('a.exe', 'MZ'), 'unsupported_file_type'),
+    refusedUpload(t, encodedFile('a.exe', 'MZ'), 'unsupported_file_type'),
 
   'error file_too_large 400': (t) =>
-    refusedUpload(t, encoded('a.txt', Buffer.alloc(10 * 1024 * 1024 + 1)), 'file_too_large'),
+    refusedUpload(t, encodedFile('a.txt', Buffer.alloc(10 * 1024 * 1024 + 1)), 'file_too_large'),
 
   'error invalid_base64 400': (t) =>
     refusedUpload(t, { filename: 'a.txt', content: 'no base64!' }, 'invalid_base64'),
@@ -326,7 +326,7 @@ covering(t, 'errors', {
       await rag.ask('GET', `${at}/files`),
       await rag.ask('DELETE', at),
       await rag.ask('DELETE', `${at}/files/a.txt`),
-      await rag.upload(unknownId, encoded('a.txt', 'a')),
+      await rag.upload(unknownId, encodedFile('a.txt', 'a')),
     ])
       refused(t, answer, 404, 'datastore_not_found', inRag('datastore_not_found', 'not_found'))
   },

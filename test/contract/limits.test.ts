@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { isToken, user } from '../support/client.ts'
 import { held } from '../support/held.ts'
-import { encoded } from '../support/library.ts'
+import { encodedFile } from '../support/library.ts'
 import { raw } from '../support/raw.ts'
 import { movableClock, startChat } from '../support/server.ts'
 import { covering } from './covering.ts'
@@ -126,7 +126,7 @@ covering(t, 'limits', {
   async 'limit file size for RAG upload'(t) {
     const { rag } = await scene(t)
     const id = await rag.datastore()
-    const file = (bytes: number) => encoded('a.txt', Buffer.alloc(bytes, 'a '))
+    const file = (bytes: number) => encodedFile('a.txt', Buffer.alloc(bytes, 'a '))
     t.equal((await rag.upload(id, file(10 * megabyte))).status, 200)
     const large = await rag.upload(id, file(10 * megabyte + 1))
     t.match(large, { status: 400, code: 'file_too_large' })
@@ -137,7 +137,7 @@ covering(t, 'limits', {
     const { rag } = await scene(t)
     const id = await rag.datastore()
     const files = (count: number) =>
-      Array.from({ length: count }, (_, n) => encoded(`${n}.txt`, 'a'))
+      Array.from({ length: count }, (_, n) => encodedFile(`${n}.txt`, 'a'))
     for (const count of [0, 11])
       t.match(await rag.upload(id, ...files(count)), {
         status: 400,
@@ -162,7 +162,8 @@ covering(t, 'limits', {
       body: { error: { code: 'payload_too_large' } },
     })
     const id = await rag.datastore()
-    const half = (name: string, more = 0) => encoded(name, Buffer.alloc(5 * megabyte + more, 'a '))
+    const half = (name: string, more = 0) =>
+      encodedFile(name, Buffer.alloc(5 * megabyte + more, 'a '))
     t.equal((await rag.upload(id, half('a.txt'), half('b.txt'))).status, 200, 'decoded, in total')
     t.match(await rag.upload(id, half('a.txt'), half('b.txt', 1)), {
       status: 413,

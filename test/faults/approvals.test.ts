@@ -55,7 +55,7 @@ t.test('a call that waits survives SIGKILL, and is made once', async (t) => {
     const { body } = await server.as(key).status('s')
     return !body.is_processing && !body.state
   })
-  t.ok(site.asked.length <= 1, 'it is never called twice')
+  t.ok(site.requests.length <= 1, 'it is never called twice')
   const [, answer] = await contents(server.as(key), 's')
   t.match(answer, /^Let me see\./)
   t.match(await server.as(key).ask('POST', `${approvals}/${approval_id}`, decision), {

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { contents, user } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { held } from '../support/held.ts'
-import { allRag, encoded, library } from '../support/library.ts'
+import { allRag, encodedFile, library } from '../support/library.ts'
 import { hour, lurchingClock, soundTimes } from '../support/lurching.ts'
 import { providerDouble, type Reply } from '../support/provider-double.ts'
 import { movableClock, startApp } from '../support/server.ts'
@@ -196,7 +196,7 @@ both('lists have the newest first though the clock steps', async (t, step) => {
     t.match(await key.ask('POST', path, { message: `Draw a picture of ${session_id}` }), {
       status: 200,
     })
-    t.match(await rag.upload(datastore, encoded(`${session_id}.txt`, 'cat')), { status: 200 })
+    t.match(await rag.upload(datastore, encodedFile(`${session_id}.txt`, 'cat')), { status: 200 })
     files.unshift(`${session_id}.txt`)
   }
   const { body } = await key.sessions()
@@ -268,8 +268,8 @@ both('a generation is not given up though the clock steps', async (t, step) => {
   await when(id, 'processing')
   for (let n = 0; n < 2; n++) {
     lurch()
-    const before = provider.asked.length
-    await eventually(async () => provider.asked.length > before + 1)
+    const before = provider.requests.length
+    await eventually(async () => provider.requests.length > before + 1)
   }
   provider.end(0)
   const item = await over(id)
@@ -284,7 +284,7 @@ both('an upload is read and found though the clock steps', async (t, step) => {
   const rag = library(key)
   const id = await rag.datastore()
   for (const name of ['one', 'two']) {
-    t.equal((await rag.upload(id, encoded(`${name}.txt`, `The ${name} cat`))).status, 200)
+    t.equal((await rag.upload(id, encodedFile(`${name}.txt`, `The ${name} cat`))).status, 200)
     lurch()
     await server.tick()
   }

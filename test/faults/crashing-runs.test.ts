@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import type { Received, Reply } from '../support/provider-double.ts'
 import {
   ask,
-  calling,
+  callReply,
   countingWorld,
   lastAnswer,
   neverAnswered,
@@ -38,7 +38,7 @@ for (const { order, deaths } of orders)
       server.crash()
     }
     const answers = (body: Received['body']): Reply => {
-      if (isOf(body, 'works') && resultsIn(body) === 0) return calling('look')
+      if (isOf(body, 'works') && resultsIn(body) === 0) return callReply('look')
       if (isOf(body, 'waits')) return { text: lastAnswer, hold: { after: 0, until: reply.promise } }
       if (isHarmless || !isOf(body, 'crashes')) return { text: lastAnswer }
       if (isArmed) crash()

@@ -60,7 +60,7 @@ t.test(
       const isOf = ({ body }: Received) => body.messages.some(({ content }) => content === session)
       const before = { pay: tools.timesOf('/pay'), refund: tools.timesOf('/refund') }
       const looked = tools.timesOf('/look')
-      const ordered = tools.asked.length
+      const ordered = tools.requests.length
       let recorded = 0
       let requestsBefore = 0
       let dying: Promise<unknown> | undefined
@@ -115,7 +115,7 @@ t.test(
       t.ok(tools.timesOf('/pay') - before.pay <= 1, `${kind}: what writes is called at most once`)
       t.ok(tools.timesOf('/refund') - before.refund <= 1, `${kind}: and so is what was approved`)
       t.ok(tools.timesOf('/look') - looked <= 2, kind)
-      const keys = tools.asked
+      const keys = tools.requests
         .slice(ordered)
         .filter(({ path }) => path === '/order')
         .map(({ headers }) => headers['idempotency-key'])

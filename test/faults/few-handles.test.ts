@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { user } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { handlesOf, noHandleLimits } from '../support/few-handles.ts'
-import { allRag, encoded, library } from '../support/library.ts'
+import { allRag, encodedFile, library } from '../support/library.ts'
 import { superAdminKey } from '../support/platform.ts'
 import { startServer } from '../support/server.ts'
 
@@ -62,7 +62,7 @@ const started = async (t: Test) => {
   const documents = library(key)
   const datastore = await documents.datastore()
   const upload = (name: string) =>
-    documents.upload(datastore, encoded(name, '# Hours\n\nAt nine.\n'))
+    documents.upload(datastore, encodedFile(name, '# Hours\n\nAt nine.\n'))
   const settled = () => documents.settled(datastore)
   return { server, organization, key, upload, settled, handles: handlesOf(server.pid) }
 }

@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts'
 import type { Received, Reply } from '../support/provider-double.ts'
 import {
   ask,
-  calling,
+  callReply,
   countingWorld,
   neverAnswered as heldReply,
   lastAnswer as text,
@@ -35,13 +35,13 @@ t.test('killed at each boundary of a run: it goes on from what is recorded', asy
   await provider.received(++requests)
 
   for (const name of ['look', 'pay', 'order']) {
-    provider.next(calling(name))
+    provider.next(callReply(name))
     replies.push(ask(client, turnOf(`${name}-called`), `key-of-${name}`))
     await tools.received(`/${name}`, 1)
     requests++
   }
   tools.letGo()
-  provider.next(calling('pay'), heldReply)
+  provider.next(callReply('pay'), heldReply)
   replies.push(ask(client, turnOf('pay-answered'), 'key-of-answered'))
   await provider.received(requests + 2)
 
@@ -68,7 +68,7 @@ t.test('killed at each boundary of a run: it goes on from what is recorded', asy
   t.strictSame(roundsOf('pay-answered'), [0, 1, 1])
   t.equal(tools.timesOf('/look'), 2, 'what reads is called again')
   t.equal(tools.timesOf('/pay'), 2, 'what writes is called once in each of two runs')
-  const keys = tools.asked
+  const keys = tools.requests
     .filter(({ path }) => path === '/order')
     .map(({ headers }) => headers['idempotency-key'])
   t.equal(keys.length, 2)
@@ -219,7 +219,7 @@ t.test('killed again and again, a run that records a step each time goes on', as
   let rounds = 0
   /** The first request of each round is never answered. */
   const answers = (body: Received['body']): Reply => {
-    if (results(body) < rounds) return calling('look')
+    if (results(body) < rounds) return callReply('look')
     rounds++
     return heldReply
   }

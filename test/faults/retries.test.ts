@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts'
 import { held } from '../support/held.ts'
 import { needsMongo } from '../support/mongo.ts'
 import { startNodes } from '../support/nodes.ts'
-import { calling, countingWorld, lastAnswer, workerOn } from '../support/run-world.ts'
+import { callReply, countingWorld, lastAnswer, workerOn } from '../support/run-world.ts'
 import { startServer } from '../support/server.ts'
 
 // Several lives of a server.
@@ -68,7 +68,7 @@ t.test('after kill -9 an answer that may have been delivered cannot be claimed',
   const direct = { messages: user('whole') }
   const delivered = await before.chat(direct)
 
-  provider.next(calling('refund'))
+  provider.next(callReply('refund'))
   const waiting = { ...turnOf('waits'), session_id: undefined }
   const paused = await before.chat(waiting)
   const [approval] = paused.body.pending_approvals

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { needsMongo } from '../support/mongo.ts'
 import { startNodes } from '../support/nodes.ts'
 import {
-  calling,
+  callReply,
   countingWorld,
   lastAnswer,
   neverAnswered,
@@ -43,7 +43,7 @@ t.test('SIGKILL: the repeats of a stock client join the run that goes on', async
   const server = await startServer(t, env)
   const { key, turnOf, roundsOf, history } = await workerOn(server, world)
   const { complete } = await stockClient(t, key, [server])
-  provider.next(calling('pay'), neverAnswered)
+  provider.next(callReply('pay'), neverAnswered)
   const completion = complete(turnOf('s'))
   await provider.received(2)
   await server.kill9()
@@ -69,15 +69,15 @@ t.test(
     const { complete, own } = await stockClient(t, key, [first, second])
 
     // One waits for a model after a tool, one for a tool that takes a key, one is streamed.
-    provider.next(calling('pay'), neverAnswered)
+    provider.next(callReply('pay'), neverAnswered)
     const stock = complete(turnOf('stock'))
     await provider.received(2)
     tools.hold('/order')
-    provider.next(calling('order'))
+    provider.next(callReply('order'))
     const headers = { 'idempotency-key': 'keyed' }
     const keyed = own.chat(turnOf('keyed'), { headers })
     await tools.received('/order', 1)
-    provider.next(calling('look'), {
+    provider.next(callReply('look'), {
       text: 'one two',
       hold: { after: 2, until: new Promise(() => undefined) },
     })
@@ -111,7 +111,7 @@ t.test(
 
     // Killed, the first says nothing.
     const { complete: completeAgain } = await stockClient(t, key, [first, second])
-    provider.next(calling('pay'), neverAnswered)
+    provider.next(callReply('pay'), neverAnswered)
     const killed = completeAgain(turnOf('killed'))
     await eventually(async () => roundsOf('killed').length === 2)
     await first.kill9()

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { approving } from '../support/approving.ts'
+import { approvalScene } from '../support/approval-scene.ts'
 import { type Client, contents, user } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { mcpClient } from '../support/mcp-client.ts'
@@ -223,7 +223,7 @@ t.test('a request too large to store is refused instead of queued', async (t) =>
 t.test(
   'runs that wait for an approval do not count, and resume once a place is free',
   async (t) => {
-    const { asked: requestRefund, decide, key, provider } = await approving(t)
+    const { requestRefund, decide, key, provider } = await approvalScene(t)
     const waiting = []
     for (let n = 0; n < 21; n++)
       waiting.push((await requestRefund(`paused-${n}`)).body.pending_approvals[0])

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { contents, user } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { allRag, encoded, library } from '../support/library.ts'
+import { allRag, encodedFile, library } from '../support/library.ts'
 import { startChat } from '../support/server.ts'
 
 /** More than any disk of a test has. */
@@ -17,7 +17,7 @@ t.test(
     const documents = library(server.as(key))
     const datastore = await documents.datastore()
     t.equal((await server.as(key).chat({ messages: user('One'), session_id })).status, 200)
-    t.equal((await documents.upload(datastore, encoded('a.md', '# A'))).status, 200)
+    t.equal((await documents.upload(datastore, encodedFile('a.md', '# A'))).status, 200)
     await documents.settled(datastore)
 
     await server.restart(short)
@@ -30,7 +30,7 @@ t.test(
     const writes = {
       'a message': () => client.chat({ messages: user('Two'), session_id }),
       'a message of a new session': () => client.chat({ messages: user('Two') }),
-      'a file in JSON': () => library(client).upload(datastore, encoded('b.md', '# B')),
+      'a file in JSON': () => library(client).upload(datastore, encodedFile('b.md', '# B')),
       'a DataStore': () =>
         client.ask('POST', '/api/external/rag/datastores', { display_name: 'Other' }),
       'a forked session': () => client.ask('POST', `/api/external/sessions/${session_id}/fork`, {}),

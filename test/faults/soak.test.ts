@@ -1,5 +1,5 @@
 import t from 'tap'
-import { chatting } from '../support/chatting.ts'
+import { chatLoad } from '../support/chat-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { hasProc, memoryOf, openFiles } from '../support/process-state.ts'
 import { raw } from '../support/raw.ts'
@@ -29,7 +29,7 @@ t.test(
     const { url, pid } = server
     const idle = memoryOf(pid)
     const files = openFiles(pid).length
-    const tenant = await chatting(server)
+    const tenant = await chatLoad(server)
 
     const end = Date.now() + lastsMs
     let tried = 0

@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts'
 import { held } from '../support/held.ts'
 import { needsMongo } from '../support/mongo.ts'
 import { startNodes } from '../support/nodes.ts'
-import { calling, countingWorld, lastAnswer, workerOn } from '../support/run-world.ts'
+import { callReply, countingWorld, lastAnswer, workerOn } from '../support/run-world.ts'
 
 // Leases run out meanwhile.
 t.setTimeout(300_000)
@@ -28,17 +28,17 @@ t.test(
 
     // It waits for a model in one session, and for a tool in each of the others.
     const [early, late] = [held(), held()]
-    provider.next(calling('pay'), early.reply)
+    provider.next(callReply('pay'), early.reply)
     const streamed = await on.first.stream(turnOf('model'))
     await provider.received(2)
     tools.hold('/order', '/pay', '/charge')
-    provider.next(calling('order'))
+    provider.next(callReply('order'))
     const ordered = on.first.chat(turnOf('order'), keyed('order'))
     await tools.received('/order', 1)
-    provider.next(calling('pay'))
+    provider.next(callReply('pay'))
     const paid = on.first.chat(turnOf('pay'), sdk(0))
     await tools.received('/pay', 2)
-    provider.next(calling('charge'))
+    provider.next(callReply('charge'))
     const charged = on.first.chat(turnOf('charge'))
     await tools.received('/charge', 1)
 
@@ -101,7 +101,7 @@ t.test(
       t.strictSame(roundsOf(session), [0, 1], session)
     t.equal(tools.timesOf('/pay'), 2, 'once in each of two runs')
     t.equal(tools.timesOf('/charge'), 1)
-    const keys = tools.asked.filter((call) => call.path === '/order')
+    const keys = tools.requests.filter((call) => call.path === '/order')
     t.equal(keys.length, 2)
     t.equal(new Set(keys.map(({ headers }) => headers['idempotency-key'])).size, 1)
 

@@ -34,21 +34,21 @@ t.test('ticks come one at a time, a failed one is told, none comes after the sto
 })
 
 t.test('a stop waits for the duty that is under way', async (t) => {
-  const begun = deferred<undefined>()
+  const start = deferred<undefined>()
   const go = deferred<undefined>()
-  let ended = false
+  let isDone = false
   const jobs = schedule({
     every: 20,
     log: silent,
     async tick() {
-      begun.resolve(undefined)
+      start.resolve(undefined)
       await go.promise
-      ended = true
+      isDone = true
     },
   })
   await jobs.start()
-  await begun.promise
-  const stopping = jobs.stop().then(() => t.ok(ended))
+  await start.promise
+  const stopping = jobs.stop().then(() => t.ok(isDone))
   go.resolve(undefined)
   await stopping
 })

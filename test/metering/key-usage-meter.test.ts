@@ -9,8 +9,8 @@ import { platformCall } from '../support/recorded.ts'
 const scene = async (t: Test) => {
   const all = await commanded(t)
   const owner = { email: 'owner@example.com' }
-  const made = await all.createOrganization({ name: 'Acme', owner }, platformCall)
-  const { organizationId, ownerUserId } = made
+  const organization = await all.createOrganization({ name: 'Acme', owner }, platformCall)
+  const { organizationId, ownerUserId } = organization
   const as = (userId: string) => ({ ...platformCall, organizationId, userId })
   return { ...all, organizationId, ownerUserId, as }
 }
@@ -63,7 +63,7 @@ t.test('requests are counted in batches', async (t) => {
 t.test('the counts of many keys are written a handful at a time', async (t) => {
   const { clock, ...owned } = await scene(t)
   const access = accessIn(owned)
-  const written = new Set<string>()
+  const keyIds = new Set<string>()
   let writing = 0
   let most = 0
   const meter = keyUsageMeter({
@@ -73,20 +73,20 @@ t.test('the counts of many keys are written a handful at a time', async (t) => {
       most = Math.max(most, ++writing)
       await new Promise(setImmediate)
       writing--
-      written.add(keyId)
+      keyIds.add(keyId)
       return { position: START }
     },
   })
   for (let n = 0; n < 500; n++) meter.count({ ...access, keyId: `key-${n}` })
   await meter.close()
-  t.equal(written.size, 500)
+  t.equal(keyIds.size, 500)
   t.ok(most <= 5, `${most} at once`)
 })
 
 t.test('keys that were first used together are not all written together', async (t) => {
   const access = accessIn(await scene(t))
   let now = 0
-  const written: string[] = []
+  const keyIds: string[] = []
   let tick = () => {}
   const meter = keyUsageMeter({
     clock: { now: () => new Date(now), monotonic: () => now, id: () => 'id' },
@@ -96,7 +96,7 @@ t.test('keys that were first used together are not all written together', async 
       return () => {}
     },
     record: async ({ keyId }) => {
-      written.push(keyId)
+      keyIds.push(keyId)
       return { position: START }
     },
   })
@@ -107,21 +107,21 @@ t.test('keys that were first used together are not all written together', async 
   }
   for (let n = 0; n < 1_000; n++) meter.count({ ...access, keyId: `key-${n}` })
   await later(4_750)
-  t.equal(written.length, 0, 'a key is written when it has waited for five seconds')
+  t.equal(keyIds.length, 0, 'a key is written when it has waited for five seconds')
   await later(250)
-  t.equal(written.length, 10)
+  t.equal(keyIds.length, 10)
   await later(50)
-  t.equal(written[0], 'key-0')
-  t.ok(written.length > 10 && written.length < 30)
+  t.equal(keyIds[0], 'key-0')
+  t.ok(keyIds.length > 10 && keyIds.length < 30)
   await meter.close()
-  t.equal(new Set(written).size, 1_000)
+  t.equal(new Set(keyIds).size, 1_000)
 })
 
 t.test('a count is written in time though the clock is set back by an hour', async (t) => {
   const access = accessIn(await scene(t))
   let passed = 0
   let wall = Date.UTC(2026, 0, 1)
-  const written: string[] = []
+  const keyIds: string[] = []
   let tick = () => {}
   const meter = keyUsageMeter({
     clock: { now: () => new Date(wall), monotonic: () => passed, id: () => 'id' },
@@ -131,7 +131,7 @@ t.test('a count is written in time though the clock is set back by an hour', asy
       return () => {}
     },
     record: async ({ keyId }) => {
-      written.push(keyId)
+      keyIds.push(keyId)
       return { position: START }
     },
   })
@@ -140,6 +140,6 @@ t.test('a count is written in time though the clock is set back by an hour', asy
   passed += 5_000
   tick()
   await new Promise(setImmediate)
-  t.strictSame(written, ['key-1'])
+  t.strictSame(keyIds, ['key-1'])
   await meter.close()
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { accountChangeId, accountChanges, isUntold } from '../../projections/account-changes.ts'
 import type { RecordedEvent } from '../../src/ports/event-store.ts'
-import { folded } from '../support/folded-trees.ts'
+import { foldLog } from '../support/folded-trees.ts'
 import { at } from '../support/positions.ts'
 import { metadata, recorded } from '../support/recorded.ts'
 
@@ -55,7 +55,7 @@ const memberAccountChanged = (organization: string, position: number): Step => (
 
 /** The pending recipients by position. */
 const untold = async (events: readonly RecordedEvent[], lengths = [100]) => {
-  const documents = await folded(events, lengths, accountChanges)
+  const documents = await foldLog(events, lengths, accountChanges)
   return [...documents.values()]
     .flatMap((document) => {
       const view = document as Parameters<typeof isUntold>[0]
@@ -102,7 +102,7 @@ t.test('a change carries plan, credits and identity, and nothing of their origin
       data: { organizationId: 'x' },
     },
   )
-  const documents = await folded(events, [100], accountChanges)
+  const documents = await foldLog(events, [100], accountChanges)
   const of = { organization_id: 'org-1', user_id: 'user-1', untold: true, at: metadata.at }
   const place = { userId: 'user-1', organizationId: 'org-1' }
   t.strictSame(

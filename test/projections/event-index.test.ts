@@ -10,7 +10,7 @@ import type { RecordedEvent } from '../../src/ports/event-store.ts'
 import { START } from '../../src/ports/event-store.ts'
 import { batchFolder } from '../../src/projector/batch.ts'
 import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
-import { folded } from '../support/folded-trees.ts'
+import { foldLog } from '../support/folded-trees.ts'
 import { projecting } from '../support/given.ts'
 import { eventIndexOf, heldLog } from '../support/held-log.ts'
 import { at } from '../support/positions.ts'
@@ -113,7 +113,7 @@ t.test('batches cut anywhere give the same documents', async (t) => {
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 600 }), { minLength: 1, maxLength: 6 }),
       async (lengths) => {
-        const documents = await folded(events, lengths, eventIndex)
+        const documents = await foldLog(events, lengths, eventIndex)
         t.strictSame(Object.fromEntries([...documents].sort()), plain)
       },
     ),

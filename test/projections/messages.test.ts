@@ -1,13 +1,13 @@
 import t from 'tap'
 import { messages } from '../../projections/messages.ts'
 import { handlesAll, projecting } from '../support/given.ts'
-import { begunSession, sessionEvent, sessionStream } from '../support/session-events.ts'
+import { runningSession, sessionEvent, sessionStream } from '../support/session-events.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 const later = '2026-01-02T00:00:00.000Z'
 
 const turn = [
-  ...begunSession,
+  ...runningSession,
   sessionEvent('AssistantMessageRecorded', later),
   sessionEvent('RunCompleted', later),
 ]
@@ -47,7 +47,7 @@ t.test('the result of a tool that a client has', async (t) => {
     messages,
     sessionStream,
   )(
-    ...begunSession,
+    ...runningSession,
     sessionEvent('ClientToolAnswered', later, { messageId: 'message-3', toolId: 'call-1' }),
   ).shows(
     { event_id: 'message-3', event_type: 'tool_message', tool_call_id: 'call-1', agent: null },

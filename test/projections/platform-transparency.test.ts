@@ -1,7 +1,7 @@
 import t from 'tap'
 import { platformTransparency } from '../../projections/platform-transparency.ts'
 import { lineOf } from '../../src/transparency/leaf.ts'
-import { folded, treesIn } from '../support/folded-trees.ts'
+import { foldLog, treesIn } from '../support/folded-trees.ts'
 import { metadata, recorded } from '../support/recorded.ts'
 import { rootOfLeaves } from '../support/tree-verifier.ts'
 
@@ -15,7 +15,7 @@ t.test('the platform has a tree of its own events, and organizations have none h
     })),
   )
   const own = events.filter(({ metadata }) => metadata.organization_id === 'platform')
-  const documents = await folded(events, [9, 400], platformTransparency)
+  const documents = await foldLog(events, [9, 400], platformTransparency)
   const tree = await treesIn(documents)('platform')
   t.equal(tree.size, own.length)
   for (const size of [0, 1, 255, 256, 257, own.length])

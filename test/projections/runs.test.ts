@@ -1,7 +1,7 @@
 import t from 'tap'
 import { type RunView, runs } from '../../projections/runs.ts'
 import { handlesAll, projecting } from '../support/given.ts'
-import { begunSession, sessionEvent, sessionStream } from '../support/session-events.ts'
+import { runningSession, sessionEvent, sessionStream } from '../support/session-events.ts'
 import { viewAfter } from '../support/view-after.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
@@ -9,7 +9,7 @@ const later = '2026-01-02T00:00:00.000Z'
 
 t.test('runs', async (t) => {
   const seen = projecting(t, runs, sessionStream)
-  seen(...begunSession).shows({
+  seen(...runningSession).shows({
     run_id: 'run-1',
     session_id: 'session-1',
     message_id: 'message-1',
@@ -26,13 +26,13 @@ t.test('runs', async (t) => {
     ended_at: null,
     charge: 0,
   })
-  seen(...begunSession, sessionEvent('RunResumed', later)).shows({
+  seen(...runningSession, sessionEvent('RunResumed', later)).shows({
     node: 'node-2',
     attempt: 2,
     status: 'running',
     started_at: at,
   })
-  const queued = [...begunSession.slice(0, -1), sessionEvent('RunStarted', at, { queued: true })]
+  const queued = [...runningSession.slice(0, -1), sessionEvent('RunStarted', at, { queued: true })]
   seen(...queued).shows({ status: 'queued', open: true, started_at: at })
   seen(...queued, sessionEvent('RunDequeued', later)).shows({
     node: 'node-2',
@@ -43,7 +43,7 @@ t.test('runs', async (t) => {
     waited_until: later,
   })
   const answer = sessionEvent('AssistantMessageRecorded', later)
-  seen(...begunSession, answer, sessionEvent('RunCompleted', later)).shows({
+  seen(...runningSession, answer, sessionEvent('RunCompleted', later)).shows({
     status: 'completed',
     open: undefined,
     model: 'openai/gpt-4o',
@@ -62,11 +62,16 @@ t.test('runs', async (t) => {
     RunTimedOut: { status: 'timed_out', charge: 0 },
   } as const
   for (const type of ['RunFailed', 'RunCancelled', 'RunTimedOut'] as const)
-    seen(...begunSession, sessionEvent(type, later)).shows({ ...endFields[type], ended_at: later })
-  seen(...begunSession, sessionEvent('RunPaused')).shows({ waits: 'awaiting_approval' })
+    seen(...runningSession, sessionEvent(type, later)).shows({
+      ...endFields[type],
+      ended_at: later,
+    })
+  seen(...runningSession, sessionEvent('RunPaused')).shows({ waits: 'awaiting_approval' })
   for (const type of ['RunResumed', 'RunCancelled', 'RunCompleted'] as const)
-    seen(...begunSession, sessionEvent('RunPaused'), sessionEvent(type)).shows({ waits: undefined })
-  const paused = [...begunSession, sessionEvent('RunPaused', later)]
+    seen(...runningSession, sessionEvent('RunPaused'), sessionEvent(type)).shows({
+      waits: undefined,
+    })
+  const paused = [...runningSession, sessionEvent('RunPaused', later)]
   for (const type of ['ApprovalDecided', 'ApprovalExpired', 'ToolOutcomeTold'] as const) {
     seen(...paused, sessionEvent(type)).shows({ status: 'awaiting_approval', decided: true })
     seen(...paused, sessionEvent(type), sessionEvent('RunResumed', later)).shows({
@@ -77,7 +82,7 @@ t.test('runs', async (t) => {
       waited_until: later,
     })
   }
-  seen(...begunSession, sessionEvent('RunPaused', later)).shows({
+  seen(...runningSession, sessionEvent('RunPaused', later)).shows({
     status: 'awaiting_approval',
     open: undefined,
     ended_at: null,
@@ -85,7 +90,7 @@ t.test('runs', async (t) => {
     completion_tokens: 35,
     charge: 650,
   })
-  seen(...begunSession, sessionEvent('RunLimitReached'), sessionEvent('RunFailed')).shows({
+  seen(...runningSession, sessionEvent('RunLimitReached'), sessionEvent('RunFailed')).shows({
     status: 'failed',
     limit_reached: { limit: 'steps', used: 5, allowed: 5, set_by: 'agent' },
   })
@@ -143,7 +148,7 @@ t.test('analysts see who, what, how long and for how much, and nothing internal'
 
 t.test('nothing is shown of an erased session', async (t) => {
   const erased = sessionEvent('SessionErased', later)
-  projecting(t, runs, sessionStream)(...begunSession, erased).showsNothing()
+  projecting(t, runs, sessionStream)(...runningSession, erased).showsNothing()
 })
 
 t.test('every event it handles was given', async (t) => handlesAll(t, runs))
@@ -155,7 +160,7 @@ for (const [limit, used, allowed, answerUsed, answerAllowed] of [
 ] as const)
   t.test(`of a run that reached its limit of ${limit}, both amounts are shown`, async (t) => {
     const reached = sessionEvent('RunLimitReached', at, { limit, used, allowed })
-    const view = viewAfter(runs, sessionStream, ...begunSession, reached)
+    const view = viewAfter(runs, sessionStream, ...runningSession, reached)
     const run = await view.get('run-1')
     if (!run) throw new Error('there is no run')
     t.match(runs.shown?.document?.(run), {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { sessions } from '../../projections/sessions.ts'
 import { handlesAll, projecting } from '../support/given.ts'
-import { begunSession, sessionEvent, sessionStream } from '../support/session-events.ts'
+import { runningSession, sessionEvent, sessionStream } from '../support/session-events.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 const later = '2026-01-02T00:00:00.000Z'
@@ -9,7 +9,7 @@ const latest = '2026-01-03T00:00:00.000Z'
 
 t.test('sessions', async (t) => {
   const seen = projecting(t, sessions, sessionStream)
-  seen(...begunSession).shows({
+  seen(...runningSession).shows({
     session_id: 'session-1',
     organization_id: 'org-1',
     user_id: 'user-1',
@@ -27,30 +27,30 @@ t.test('sessions', async (t) => {
     },
   })
   const routed = sessionEvent('AgentStarted', at, { agent: 'Librarian' })
-  seen(...begunSession, routed).shows({
+  seen(...runningSession, routed).shows({
     run: { run_id: 'run-1', state: 'processing', started_at: at, current_agent: 'Librarian' },
   })
   const completion = [
     sessionEvent('AssistantMessageRecorded', later),
     sessionEvent('RunCompleted', latest),
   ]
-  seen(...begunSession, ...completion).shows({
+  seen(...runningSession, ...completion).shows({
     message_count: 2,
     created_at: at,
     last_update_time: latest,
   })
   const runFields = { run_id: 'run-1', started_at: at, current_agent: 'Orchestrator' }
-  const queued = [...begunSession.slice(0, -1), sessionEvent('RunStarted', at, { queued: true })]
+  const queued = [...runningSession.slice(0, -1), sessionEvent('RunStarted', at, { queued: true })]
   seen(...queued).shows({ run: { ...runFields, state: 'queued' } })
   seen(...queued, sessionEvent('RunDequeued', later)).shows({
     run: { ...runFields, state: 'processing', started_at: later },
   })
   const resumed = sessionEvent('RunResumed', latest)
-  seen(...begunSession, resumed).shows({ run: { ...runFields, state: 'processing' } })
-  seen(...begunSession, sessionEvent('RunPaused', later), resumed).shows({
+  seen(...runningSession, resumed).shows({ run: { ...runFields, state: 'processing' } })
+  seen(...runningSession, sessionEvent('RunPaused', later), resumed).shows({
     run: { ...runFields, state: 'processing', started_at: latest },
   })
-  seen(...begunSession, sessionEvent('RunPaused', later)).shows({
+  seen(...runningSession, sessionEvent('RunPaused', later)).shows({
     run: { ...runFields, state: 'awaiting_approval' },
     last_update_time: later,
   })
@@ -61,30 +61,30 @@ t.test('sessions', async (t) => {
   const callFields = { run_id: 'run-1', tool_id: 'call_1', tool_name: 'pay', agent_name: 'Shop' }
   const first = { ...callFields, arguments_digest: 'one', at: '0/0/0' }
   const second = { ...callFields, arguments_digest: 'two', at: '0/0/1' }
-  seen(...begunSession, paused).shows({ run: { ...runFields, state, in_doubt: [first, second] } })
+  seen(...runningSession, paused).shows({ run: { ...runFields, state, in_doubt: [first, second] } })
   const outcomeTold = sessionEvent('ToolOutcomeTold', later)
-  seen(...begunSession, paused, outcomeTold).shows({
+  seen(...runningSession, paused, outcomeTold).shows({
     run: { ...runFields, state, in_doubt: [second] },
   })
   const again = sessionEvent('RunPaused', latest)
-  seen(...begunSession, paused, outcomeTold, resumed, again).shows({
+  seen(...runningSession, paused, outcomeTold, resumed, again).shows({
     run: { ...runFields, state: 'awaiting_approval', started_at: latest },
   })
-  seen(...begunSession, paused, sessionEvent('RunCancelled', later)).shows({
+  seen(...runningSession, paused, sessionEvent('RunCancelled', later)).shows({
     run: { ...runFields, state: 'ended' },
   })
   for (const type of ['RunCompleted', 'RunFailed', 'RunCancelled', 'RunTimedOut'] as const) {
     const state = type === 'RunTimedOut' ? 'timed_out' : 'ended'
     const run = { run_id: 'run-1', state, started_at: at, current_agent: 'Orchestrator' } as const
-    seen(...begunSession, sessionEvent(type, later)).shows({ run, last_update_time: later })
+    seen(...runningSession, sessionEvent(type, later)).shows({ run, last_update_time: later })
     const other = sessionEvent(type, later, { runId: 'run-0' })
-    seen(...begunSession, other).shows({ run: { ...run, state: 'processing' } })
+    seen(...runningSession, other).shows({ run: { ...run, state: 'processing' } })
   }
-  seen(...begunSession, sessionEvent('ClientToolAnswered', latest)).shows({
+  seen(...runningSession, sessionEvent('ClientToolAnswered', latest)).shows({
     message_count: 2,
     last_update_time: latest,
   })
-  seen(...begunSession, sessionEvent('SessionVisibilityChanged', later)).shows({
+  seen(...runningSession, sessionEvent('SessionVisibilityChanged', later)).shows({
     hidden: true,
     last_update_time: at,
   })
@@ -98,7 +98,7 @@ t.test('session ids of two organizations do not meet', async (t) => {
 
 t.test('an erased session is not there', async (t) => {
   const erased = sessionEvent('SessionErased', later)
-  projecting(t, sessions, sessionStream)(...begunSession, erased).showsNothing()
+  projecting(t, sessions, sessionStream)(...runningSession, erased).showsNothing()
 })
 
 t.test('a fork', async (t) => {

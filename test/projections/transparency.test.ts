@@ -6,7 +6,7 @@ import { batchFolder } from '../../src/projector/batch.ts'
 import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
 import { leafOf, lineOf } from '../../src/transparency/leaf.ts'
 import { inclusionProof } from '../../src/transparency/proofs.ts'
-import { folded, treesIn } from '../support/folded-trees.ts'
+import { foldLog, treesIn } from '../support/folded-trees.ts'
 import { projecting } from '../support/given.ts'
 import { batchOf, metadata, recorded } from '../support/recorded.ts'
 import { includedIn, rootOfLeaves } from '../support/tree-verifier.ts'
@@ -27,7 +27,7 @@ const log = (length: number, ...organizations: string[]) =>
 
 t.test('an organization has a tree of its own events, the platform has none', async (t) => {
   const events = log(70, 'org-1', 'platform', 'org-2')
-  const documents = await folded(events, [9])
+  const documents = await foldLog(events, [9])
   for (const organization of ['org-1', 'org-2']) {
     const own = events.filter(({ metadata }) => metadata.organization_id === organization)
     const tree = await treesIn(documents)(organization)
@@ -58,8 +58,8 @@ t.test('a tree can be read while a commit is being stored', async (t) => {
 
 t.test('documents are bounded, and depend on the events alone', async (t) => {
   const events = log(4_500, 'org-1')
-  const documents = await folded(events, [1_000])
-  t.strictSame(documents, await folded(events, [1, 15, 16, 17, 300]))
+  const documents = await foldLog(events, [1_000])
+  t.strictSame(documents, await foldLog(events, [1, 15, 16, 17, 300]))
   t.strictSame(documents.get('org-1'), {
     organization_id: 'org-1',
     size: 4_500,
@@ -73,7 +73,7 @@ t.test('documents are bounded, and depend on the events alone', async (t) => {
 t.test('every earlier tree is in the present one', async (t) => {
   const events = log(700, 'org-1')
   const leaves = events.map(leafOf)
-  const tree = await treesIn(await folded(events, [64]))('org-1')
+  const tree = await treesIn(await foldLog(events, [64]))('org-1')
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 700 }), fc.nat(), async (size, any) => {
       const index = any % size

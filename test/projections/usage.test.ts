@@ -2,7 +2,7 @@ import t from 'tap'
 import { withDuration } from '../../projections/durations.ts'
 import { usage } from '../../projections/usage.ts'
 import { handlesAll, projecting } from '../support/given.ts'
-import { begunSession, sessionEvent, sessionStream } from '../support/session-events.ts'
+import { runningSession, sessionEvent, sessionStream } from '../support/session-events.ts'
 
 const morning = '2026-01-01T00:00:00.000Z'
 const evening = '2026-01-01T23:59:59.999Z'
@@ -13,7 +13,7 @@ t.test('usage is counted by the day of the end, the agent, the user and the key'
   const completed = (at: string, durationMs: number) =>
     sessionEvent('RunCompleted', at, { agentId: 'agent-1', durationMs })
   const id = 'org-1/2026-01-01/agent-1/user-1/key-1'
-  seen(...begunSession).showsNothing()
+  seen(...runningSession).showsNothing()
   seen(completed(morning, 900), completed(evening, 20), completed(nextDay, 5)).shows(
     {
       organization_id: 'org-1',
@@ -63,7 +63,7 @@ t.test('usage stays within exact numbers', async (t) => {
 
 t.test('usage stays when its session is erased', async (t) => {
   const seen = projecting(t, usage, sessionStream)
-  seen(...begunSession, sessionEvent('RunCompleted'), sessionEvent('SessionErased')).shows({
+  seen(...runningSession, sessionEvent('RunCompleted'), sessionEvent('SessionErased')).shows({
     runs: 1,
   })
 })

@@ -4,14 +4,14 @@ import { findSession } from '../../queries/find-session.ts'
 import { getSessionStatus } from '../../queries/get-session-status.ts'
 import type { sessionEvents } from '../../src/domain/session/events.ts'
 import type { Given } from '../support/given.ts'
-import { begunSession, sessionEvent, sessionStream } from '../support/session-events.ts'
+import { runningSession, sessionEvent, sessionStream } from '../support/session-events.ts'
 import { viewAfter } from '../support/view-after.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 const idle = { session_id: 'session-1', is_processing: false }
 
 const statusAt = (time: string, ...events: Given<typeof sessionEvents>[]) => {
-  const view = viewAfter(sessions, sessionStream, ...begunSession, ...events)
+  const view = viewAfter(sessions, sessionStream, ...runningSession, ...events)
   const viewer = { userId: 'user-1', onlyKeyId: null }
   const clock = { now: () => new Date(`2026-01-01T${time}Z`), elapsedHere: () => undefined }
   const get = getSessionStatus({ findSession: findSession({ sessions: view }), clock })
@@ -75,7 +75,7 @@ t.test('a turn is over', async (t) => {
 })
 
 t.test('a queued turn is under way, and has not begun to count', async (t) => {
-  const queued = [...begunSession.slice(0, -1), sessionEvent('RunStarted', at, { queued: true })]
+  const queued = [...runningSession.slice(0, -1), sessionEvent('RunStarted', at, { queued: true })]
   const view = viewAfter(sessions, sessionStream, ...queued)
   const viewer = { userId: 'user-1', onlyKeyId: null }
   const clock = { now: () => new Date('2026-01-01T23:00:00Z'), elapsedHere: () => undefined }

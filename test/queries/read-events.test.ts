@@ -6,7 +6,7 @@ import { readEvents } from '../../queries/read-events.ts'
 import { readHistory as readHistoryFrom } from '../../queries/read-history.ts'
 import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
 import { lineOf } from '../../src/transparency/leaf.ts'
-import { folded, treesIn } from '../support/folded-trees.ts'
+import { foldLog, treesIn } from '../support/folded-trees.ts'
 import { eventIndexOf, heldLog, historyOn } from '../support/held-log.ts'
 import { longHistory, placeIn } from '../support/long-history.ts'
 import { gathered } from '../support/noted.ts'
@@ -32,7 +32,7 @@ const exported = async (t: Test, gap: number) => {
     await append('org-1', 90)
   }
   const log = await gathered(store.history(START))
-  const readTree = treesIn(await folded(log, [100]))
+  const readTree = treesIn(await foldLog(log, [100]))
   const own = log.filter(({ stream }) => stream.startsWith('box-org-1'))
   const text = (events: readonly RecordedEvent[]) =>
     events.map((event) => `${lineOf(event)}\n`).join('')

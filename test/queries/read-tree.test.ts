@@ -1,7 +1,7 @@
 import t from 'tap'
 import { leafOf } from '../../src/transparency/leaf.ts'
 import { leafHash, rootOf } from '../../src/transparency/merkle.ts'
-import { folded, treesIn } from '../support/folded-trees.ts'
+import { foldLog, treesIn } from '../support/folded-trees.ts'
 import { recorded } from '../support/recorded.ts'
 
 t.test('the tree of a history without events has no leaves, and the root of none', async (t) => {
@@ -19,7 +19,7 @@ t.test('the tiles of a tree have the hashes of its leaves', async (t) => {
       data: { n },
     })),
   )
-  const tree = await treesIn(await folded(log, [2]))('org-1')
+  const tree = await treesIn(await foldLog(log, [2]))('org-1')
   t.equal(tree.size, 21)
   const leaves = await tree.hashes(0, { from: 0, to: 21 })
   t.strictSame(

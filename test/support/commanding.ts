@@ -43,7 +43,7 @@ export const commanding = async (t: Test) => {
     await stores.close()
     await rm(path, { recursive: true, force: true })
   })
-  let madeCount = 0
+  let lastScope = 0
 
   /** The events that come of it, in the order in which they are stored. */
   const appended = async (act: () => Promise<unknown>) => {
@@ -55,7 +55,7 @@ export const commanding = async (t: Test) => {
 
   /** The same of a call that comes twice: the second time it appends nothing, refused or not. */
   const appendedOnce = async (t: Test, act: Act, by: Call) => {
-    const scoped = { ...by, scope: `scope-${++madeCount}` }
+    const scoped = { ...by, scope: `scope-${++lastScope}` }
     const events = await appended(() => act(scoped))
     t.ok(events.length > 0, 'it appends something')
     t.strictSame(await appended(() => act(scoped).catch(unlessRefused)), [], 'done again: nothing')
@@ -86,7 +86,7 @@ export const commanding = async (t: Test) => {
 
     /** An organization with an owner of its own; `by` is a call of the owner in it. */
     async organization(plan: 'pro_monthly' | null = null) {
-      const n = ++madeCount
+      const n = ++lastScope
       const owner = { email: `owner-${n}@example.com`, name: 'Olga' }
       const organization = await commands.createOrganization(
         { name: `O ${n}`, owner, plan },
@@ -102,7 +102,7 @@ export const commanding = async (t: Test) => {
         by,
         /** A member who has joined, and backs keys of others. */
         async member(role: 'ADMIN' | 'MEMBER' = 'MEMBER'): Promise<string> {
-          const email = `member-${++madeCount}@example.com`
+          const email = `member-${++lastScope}@example.com`
           const { userId } = await commands.addMember({ email, role }, by)
           const accept = [{ organizationId, allowBacking: true }]
           const login = { email, provider: 'test', subject: email, accept }
@@ -111,7 +111,7 @@ export const commanding = async (t: Test) => {
         },
         /** A user whom a partner added. */
         async provisioned(): Promise<string> {
-          const email = `provisioned-${++madeCount}@example.com`
+          const email = `provisioned-${++lastScope}@example.com`
           return (await commands.provisionUser({ email }, by)).userId
         },
       }

@@ -13,7 +13,7 @@ export const sample = (type: string): Sample =>
   JSON.parse(readFileSync(join(path, `${type}.json`), 'utf8'))
 
 /** The event types that have a frozen sample. */
-export const sampled = (): string[] =>
+export const sampleTypes = (): string[] =>
   readdirSync(path)
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.slice(0, -'.json'.length))

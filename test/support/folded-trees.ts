@@ -9,7 +9,7 @@ import type { Cursor } from '../../src/projector/router.ts'
 import { batchOf } from './recorded.ts'
 
 /** Folded in batches of these lengths, over and over. */
-export const folded = async (
+export const foldLog = async (
   log: readonly RecordedEvent[],
   lengths: readonly number[],
   projection: AnyProjection = transparency,
@@ -29,7 +29,7 @@ export const folded = async (
 }
 
 /** The trees that these documents are. */
-export const treesIn = (documents: Awaited<ReturnType<typeof folded>>) => {
+export const treesIn = (documents: Awaited<ReturnType<typeof foldLog>>) => {
   const view: View<TreeView | NodesView> = {
     get: async (id) => documents.get(id) as TreeView | NodesView | undefined,
     find: async () => ({ items: [], total: 0 }),

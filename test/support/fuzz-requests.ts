@@ -9,9 +9,9 @@ import {
   type Schema,
 } from './json-arbitrary.ts'
 import type { Operation } from './open-api.ts'
-import type { Asked } from './raw.ts'
+import type { RawRequest } from './raw.ts'
 
-export type Request = Asked & { path: string; method: string; headers: Record<string, string> }
+export type Request = RawRequest & { path: string; method: string; headers: Record<string, string> }
 
 /** Escaped byte by byte; lone surrogates are replaced. */
 const escaped = (text: string): string =>

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { scopes } from '../../src/domain/api-key/scopes.ts'
 import { user } from './client.ts'
 import type { Named } from './json-arbitrary.ts'
-import { encoded, library } from './library.ts'
+import { encodedFile, library } from './library.ts'
 import { type platform, superAdminKey } from './platform.ts'
 
 const oneOf = (...values: readonly string[]) => fc.constantFrom(...values)
@@ -65,7 +65,7 @@ export const fuzzWorld = async ({
   const contents = (await external('GET', at('/content'))).body.items
   const { datastore, upload } = library(all)
   const datastores = [await datastore('Library'), await datastore('Empty')]
-  const sent = await upload(datastores[0] ?? '', encoded('a.txt', 'The zebra sleeps.'))
+  const sent = await upload(datastores[0] ?? '', encodedFile('a.txt', 'The zebra sleeps.'))
   const [message] = (await external('GET', at(`/sessions/${session_id}/messages`))).body.messages
   const history = `/organizations/${organizationId}/audit/events`
   const { runId } = (await ask('GET', `${history}?type=RunStarted`)).events[0].data

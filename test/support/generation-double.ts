@@ -138,7 +138,7 @@ export const generationDouble = async () => {
     /** Every prediction that was made, in order. */
     made: predictions,
     /** Every request so far. */
-    asked: requests,
+    requests,
     count: (what: keyof typeof faults) => requests.filter((entry) => entry.what === what).length,
     /** What becomes of the next predictions, in order. */
     next: (...more: Plan[]) => plans.push(...more),

@@ -4,16 +4,16 @@ import { firstPart, inParts } from '../../src/support/in-parts.ts'
 const numbers = Array.from({ length: 100 }, (_, n) => n)
 
 t.test('parts have all values in order, and end by bytes or items', async (t) => {
-  let madeCount = 0
+  let callCount = 0
   const make = async (value: number) => {
-    madeCount++
+    callCount++
     return { value, bytes: value === 50 ? 1_000 : 10 }
   }
   const parts: number[][] = []
   for await (const part of inParts(numbers, make, { bytes: 100, items: 7 })) {
     parts.push(part)
     t.ok(part.length <= 7)
-    t.ok(madeCount <= parts.flat().length + 8, 'no more is made than is asked for')
+    t.ok(callCount <= parts.flat().length + 8, 'no more is made than is asked for')
   }
   t.strictSame(parts.flat(), numbers)
   const all = await firstPart(numbers, make, 10_000)

@@ -6,7 +6,7 @@ type Client = ReturnType<typeof client>
 export const allRag = ['rag:read', 'rag:upload', 'rag:delete']
 
 /** A file as a JSON body has it. */
-export const encoded = (filename: string, content: string | Uint8Array) => ({
+export const encodedFile = (filename: string, content: string | Uint8Array) => ({
   filename,
   content: Buffer.from(content).toString('base64'),
 })
@@ -23,7 +23,7 @@ export const library = ({ ask }: Pick<Client, 'ask'>) => {
       if (status >= 300) throw new Error(`no DataStore: ${status} ${JSON.stringify(body)}`)
       return body.datastore_id
     },
-    upload: (datastore_id: string, ...files: ReturnType<typeof encoded>[]) =>
+    upload: (datastore_id: string, ...files: ReturnType<typeof encodedFile>[]) =>
       ask('POST', at('/upload'), { datastore_id, files }),
     search: async (datastore_id: string, query: string) =>
       (await ask('POST', at(`/datastores/${datastore_id}/search`), { query })).body.results,

@@ -3,14 +3,14 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { Test } from 'tap'
 import { z } from 'zod'
-import { type Asked, web } from './web.ts'
+import { type WebRequest, web } from './web.ts'
 
 type Content = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string }
 
 const text = (text: string): { content: Content[] } => ({ content: [{ type: 'text', text }] })
 
 /** What one session can do. `headers` are those of the request at hand. */
-const toolsOf = (headers: () => Asked['headers']): McpServer => {
+const toolsOf = (headers: () => WebRequest['headers']): McpServer => {
   const server = new McpServer({ name: 'double', version: '1' })
   server.registerTool(
     'add',
@@ -59,9 +59,9 @@ type Options = {
 /** A real MCP server (Streamable HTTP, with sessions) on loopback. */
 export const mcpServer = async (t: Test, { authorization }: Options = {}) => {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
-  let current: Asked['headers'] = {}
+  let current: WebRequest['headers'] = {}
 
-  const transportFor = async (incoming: Asked) => {
+  const transportFor = async (incoming: WebRequest) => {
     const id = incoming.headers['mcp-session-id']
     if (id !== undefined) return sessions.get(String(id))
     const transport = new StreamableHTTPServerTransport({
@@ -97,6 +97,6 @@ export const mcpServer = async (t: Test, { authorization }: Options = {}) => {
     sessions,
     /** How often a method was asked for. */
     count: (method: string) =>
-      site.asked.filter(({ body }) => body.includes(`"method":"${method}"`)).length,
+      site.requests.filter(({ body }) => body.includes(`"method":"${method}"`)).length,
   }
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Test } from 'tap'
-import { type Asked, json, web } from './web.ts'
+import { json, type WebRequest, web } from './web.ts'
 
 /** A request of the protocol, as it came. */
 type Message = { id?: number | string; method: string; params?: { name?: string; cursor?: string } }
@@ -8,7 +8,7 @@ type Message = { id?: number | string; method: string; params?: { name?: string;
 /** Answers a request in any way, or gives its result. */
 export type OddAnswer =
   | object
-  | ((message: Message, response: ServerResponse, incoming: Asked) => void)
+  | ((message: Message, response: ServerResponse, incoming: WebRequest) => void)
 
 const initialized = {
   protocolVersion: '2025-11-25',

@@ -5,7 +5,7 @@ const users = '/api/external/management/users'
 type Owner = { name: string; email: string }
 
 /** Creates an organization on the Pro plan, with a user key of its owner, Olga. */
-const createOrganization = async ({ asking, asPlatform }: StartedApp, { name, email }: Owner) => {
+const createOrganization = async ({ clientOf, asPlatform }: StartedApp, { name, email }: Owner) => {
   const created = await asPlatform('POST', '/api/admin/organizations', {
     name,
     owner: { email, name: 'Olga' },
@@ -14,7 +14,7 @@ const createOrganization = async ({ asking, asPlatform }: StartedApp, { name, em
   })
   const at = `/api/admin/organizations/${created.body.organization_id}`
   const key = await asPlatform('POST', `${at}/api-keys`, { name: 'Own', type: 'user' })
-  return { created, at, owner: asking(key.body.key) }
+  return { created, at, owner: clientOf(key.body.key) }
 }
 
 /** An organization on the Pro plan, and its owner's user key. */
@@ -26,7 +26,7 @@ export const withOrganization = async (app: StartedApp) => {
 
 /** An organization that provisions users. */
 export const partner = async (app: StartedApp, name = 'owner') => {
-  const { asking: clientOf, asPlatform: platform } = app
+  const { clientOf, asPlatform: platform } = app
   const email = `${name}@example.com`
   const { created, at, owner } = await createOrganization(app, { name: 'Partner', email })
   const { organization_id, owner_user_id, orchestrator_agent_id } = created.body

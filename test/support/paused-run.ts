@@ -11,7 +11,7 @@ export const expiresAt = '2026-01-02T00:00:00.000Z'
 /**
  * Starts a run of user-1 that reserves 100 micro-credits, has used 70 and asks for one approval.
  */
-export const asking =
+export const pauseForApproval =
   ({ sendMessage, pauseRun }: Commands) =>
   async (sessionId: string, runId: string): Promise<void> => {
     await sendMessage(message({ sessionId, runId, messageId: `message of ${runId}` }), call)

@@ -11,7 +11,7 @@ type AskKey = {
   rate_limit_hour?: number
 }
 
-let madeCount = 0
+let lastNumber = 0
 
 const fine = ({ status, body }: { status: number; body: unknown }) => {
   if (status >= 300) throw new Error(`the admin API answered ${status}: ${JSON.stringify(body)}`)
@@ -45,7 +45,7 @@ export const platform = (url: string) => {
     events,
     /** An organization with an owner of its own, on the Pro plan with 100 credits. */
     async organization({ plan = 'pro_monthly', credits = 100 }: Ask = {}) {
-      const n = ++madeCount
+      const n = ++lastNumber
       const organization = await ask('POST', '/organizations', {
         name: `Organization ${n}`,
         owner: { email: `owner-${n}@example.com`, name: 'Olga' },
@@ -77,7 +77,7 @@ export const platform = (url: string) => {
         },
         /** A member who has joined, or (pending) one who is only invited. */
         async member({ pending = false }: { pending?: boolean } = {}): Promise<string> {
-          const email = `member-${++madeCount}@example.com`
+          const email = `member-${++lastNumber}@example.com`
           const { user_id } = await ask('POST', `${at}/members`, { email })
           if (!pending)
             await ask('POST', '/identity/logins', {

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-export type Asked = {
+export type RawRequest = {
   method?: string
   headers?: Record<string, string | string[]>
   body?: string | Buffer
@@ -28,7 +28,10 @@ const parsed = (json: string) => {
 /** One request exactly as it is given: no header of its own, any method, any path. */
 export const raw =
   (url: string) =>
-  (path: string, { method = 'GET', headers = {}, body, patienceMs }: Asked = {}): Promise<Answer> =>
+  (
+    path: string,
+    { method = 'GET', headers = {}, body, patienceMs }: RawRequest = {},
+  ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const { hostname, port } = new URL(url)
       const signal = patienceMs === undefined ? {} : { signal: AbortSignal.timeout(patienceMs) }

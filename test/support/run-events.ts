@@ -19,9 +19,10 @@ export const message = (change: Partial<SendMessage> = {}): SendMessage => ({
   ...change,
 })
 
-export const routed = (runId: string) => sampleOf(sessionEvents, 'AgentRouted', { runId })
-export const answered = (runId: string) =>
+export const agentRouted = (runId: string) => sampleOf(sessionEvents, 'AgentRouted', { runId })
+export const assistantMessage = (runId: string) =>
   sampleOf(sessionEvents, 'AssistantMessageRecorded', { runId })
-export const completed = (runId: string, charge: number) =>
+export const runCompleted = (runId: string, charge: number) =>
   sampleOf(sessionEvents, 'RunCompleted', { runId, charge })
-export const failed = (runId: string) => sampleOf(sessionEvents, 'RunFailed', { runId, charge: 0 })
+export const runFailed = (runId: string) =>
+  sampleOf(sessionEvents, 'RunFailed', { runId, charge: 0 })

@@ -29,7 +29,7 @@ export const neverAnswered: Reply = {
 }
 
 /** A model's answer that calls one tool. */
-export const calling = (name: string): Reply => ({ calls: [{ name, arguments: {} }] })
+export const callReply = (name: string): Reply => ({ calls: [{ name, arguments: {} }] })
 
 /** A scripted provider, a server of tools, both counting, and the environment to reach them. */
 export const countingWorld = async (

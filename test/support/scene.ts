@@ -37,7 +37,7 @@ type Scene = {
 }
 
 /** Runs turns of the first agent. */
-export const staged = ({ agents, script, tools = [], limits = {} }: Scene) => {
+export const stageScene = ({ agents, script, tools = [], limits = {} }: Scene) => {
   const requests: ModelRequest[] = []
   const models = scripted((request) => {
     requests.push(request)

@@ -177,7 +177,7 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
   }
   t.teardown(stop)
   /** Requests with a key that take no network: status, body and code of a refusal. */
-  const asking =
+  const clientOf =
     (key: string, headers: Record<string, string> = {}) =>
     async (method: Method, url: string, payload?: object) => {
       const reply = await life.http.inject({
@@ -202,8 +202,8 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
     get http() {
       return life.http
     },
-    asking,
-    asPlatform: asking(superAdminKey),
+    clientOf,
+    asPlatform: clientOf(superAdminKey),
     /** Every route, as fastify draws them. */
     drawnRoutes: () => life.http.printRoutes({ commonPrefix: false }),
     /** Closed as by SIGTERM. */

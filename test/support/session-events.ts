@@ -14,7 +14,7 @@ export const sessionEvent = <Type extends keyof Table>(
 export const sessionStream = 'session-org-1_session-1'
 
 /** A session that is being answered. */
-export const begunSession = [
+export const runningSession = [
   sessionEvent('SessionCreated'),
   sessionEvent('UserMessageSent'),
   sessionEvent('RunStarted'),

@@ -36,7 +36,7 @@ export const painterOf = (key: Client, agent: string) => {
 }
 
 /** A painter of an organization. */
-export const hired = async (organization: Organization) => {
+export const hirePainter = async (organization: Organization) => {
   const agent = await organization.agent({ name: 'Painter', tools: ['generate_content'] })
   const key = await organization.key({ scopes })
   return { agent, key, ...painterOf(key, agent) }
@@ -55,5 +55,5 @@ export const studio = async (t: Test, env: Record<string, string> = {}, options:
     { generation: { pollMs: 10, timeoutMs: 300, ...generation }, ...more },
   )
   const organization = await server.platform.organization()
-  return { provider, server, organization, ...(await hired(organization)) }
+  return { provider, server, organization, ...(await hirePainter(organization)) }
 }

@@ -32,7 +32,7 @@ export const toolServer = async () => {
 
   return {
     url: `http://127.0.0.1:${port}`,
-    asked: requests,
+    requests,
     timesOf,
     /** From now on, requests for these paths get no answer. */
     hold(...paths: string[]) {

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 
 /** A request as it came, its body read. */
-export type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string }
+export type WebRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string }
 
-type Answer = (request: Asked, response: ServerResponse) => void
+type Answer = (request: WebRequest, response: ServerResponse) => void
 
 /** An HTTP server on loopback that notes what it is asked; gone when the test ends. */
 export const web = async (t: Test, answer: Answer) => {
-  const requests: Asked[] = []
+  const requests: WebRequest[] = []
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part)
@@ -32,7 +32,7 @@ export const web = async (t: Test, answer: Answer) => {
     host: `127.0.0.1:${port}`,
     url: `http://127.0.0.1:${port}`,
     port,
-    asked: requests,
+    requests,
     close,
   }
 }

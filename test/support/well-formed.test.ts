@@ -11,7 +11,7 @@ t.test('halves in JSON are replaced, escaped or not; pairs and other escapes sta
     ['"\\u00e4\\n\\"\\ud800"', '"\\u00e4\\n\\"\ufffd"'],
     ['{}', '{}'],
   ]
-  for (const [json, whole] of cases) t.equal(wellFormedJson(json), whole)
+  for (const [json, expected] of cases) t.equal(wellFormedJson(json), expected)
 })
 
 t.test('a pair that two pieces divide is put together, and a half is replaced', async (t) => {

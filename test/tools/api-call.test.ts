@@ -7,14 +7,14 @@ import { jsonSchemas } from '../../src/tools/json-schemas.ts'
 import { fixedClock } from '../support/agents.ts'
 import { call } from '../support/recorded.ts'
 import { outputsOf, resultOf } from '../support/tools.ts'
-import { type Asked, json, web } from '../support/web.ts'
+import { json, type WebRequest, web } from '../support/web.ts'
 
 type Answer = Parameters<typeof web>[1]
 
 const secret = 'tok_5e/cr"et+value'
 
 /** A site on loopback, and tools that may call it. user-1 of org-1 has a TOKEN. */
-const calling = async (t: Test, answer: Answer, limits: { totalMs?: number } = {}) => {
+const callScene = async (t: Test, answer: Answer, limits: { totalMs?: number } = {}) => {
   const site = await web(t, answer)
   const outbound = guardedOutbound({ allowHosts: [site.host] })
   t.teardown(outbound.close)
@@ -46,7 +46,7 @@ const calling = async (t: Test, answer: Answer, limits: { totalMs?: number } = {
 const echo: Answer = ({ method, url, body }, response) => json(response, { method, url, body })
 
 t.test('arguments fill the address, the query and the body', async (t) => {
-  const { url, tool } = await calling(t, echo)
+  const { url, tool } = await callScene(t, echo)
   const sent = async (config: Partial<ApiCallConfig>, args: object) =>
     JSON.parse((await resultOf(tool(config), { ...args })).content)
   const at = `${url}/v1/{city}/now?unit={unit}`
@@ -68,19 +68,19 @@ t.test('arguments fill the address, the query and the body', async (t) => {
 })
 
 t.test('a call carries its key, where the agent says in which header', async (t) => {
-  const { asked, tool } = await calling(t, echo)
+  const { requests, tool } = await callScene(t, echo)
   const order = tool({ method: 'POST', idempotencyHeader: 'Idempotency-Key' })
   await resultOf(order, { n: 1 }, { idempotencyKey: 'one' })
   await resultOf(order, { n: 1 }, { idempotencyKey: 'two' })
   await resultOf(tool({ method: 'POST' }), { n: 1 }, { idempotencyKey: 'three' })
   t.strictSame(
-    asked.map(({ headers }) => headers['idempotency-key']),
+    requests.map(({ headers }) => headers['idempotency-key']),
     ['one', 'two', undefined],
   )
 })
 
 t.test('what is not said of a call follows from its method', async (t) => {
-  const { tool } = await calling(t, echo)
+  const { tool } = await callScene(t, echo)
   const usual = { keyed: false, onUnknown: 'tell' }
   t.strictSame(tool({ method: 'get' }).policy, { ...usual, effect: 'read' })
   t.strictSame(tool({ method: 'HEAD' }).policy, { ...usual, effect: 'read' })
@@ -116,7 +116,7 @@ t.test('what is not said of a call follows from its method', async (t) => {
 })
 
 t.test('no value leaves its place in the address', async (t) => {
-  const { url, asked, tool } = await calling(t, echo)
+  const { url, requests, tool } = await callScene(t, echo)
   const at = `${url}/users/{id}/public`
   for (const id of ['..', '.', '', undefined, null, {}, ['a']])
     t.match(await resultOf(tool({ url: at }), { id }), { ok: false }, JSON.stringify(id))
@@ -136,11 +136,11 @@ t.test('no value leaves its place in the address', async (t) => {
       { ok: false, content: 'the address of this tool is not usable' },
       template,
     )
-  t.equal(asked.length, 0)
+  t.equal(requests.length, 0)
 })
 
 t.test('arguments are checked against the parameters', async (t) => {
-  const { asked, tool } = await calling(t, echo)
+  const { requests, tool } = await callScene(t, echo)
   const parameters = {
     $id: 'same',
     type: 'object',
@@ -155,14 +155,14 @@ t.test('arguments are checked against the parameters', async (t) => {
   t.equal(await contentOf({ city: 1 }), 'arguments/city must be string')
   t.equal(await contentOf({ city: 'x', days: '3' }), 'arguments/days must be integer')
   t.equal(await contentOf({ city: 'x', more: 1 }), 'arguments must NOT have additional properties')
-  t.equal(asked.length, 0)
+  t.equal(requests.length, 0)
   t.match(await resultOf(weather, { city: 'x', days: 3 }), { ok: true })
   const other = tool({ parameters: { ...parameters, required: [] } })
   t.match(await resultOf(other, {}), { ok: true }, 'the same $id twice')
 })
 
 t.test('a schema cannot be made to cost much', async (t) => {
-  const { asked, tool } = await calling(t, echo)
+  const { requests, tool } = await callScene(t, echo)
   const doubling = Array.from({ length: 40 }, (_, n) => [
     `d${n}`,
     { allOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] },
@@ -189,16 +189,16 @@ t.test('a schema cannot be made to cost much', async (t) => {
       ok: false,
       content: 'the parameters of this tool are not a usable JSON Schema',
     })
-  t.equal(asked.length, 0)
+  t.equal(requests.length, 0)
 })
 
 t.test("the calling user's own credential goes into the header, and nowhere else", async (t) => {
   const mirror: Answer = ({ headers }, response) =>
     json(response, { headers, encoded: encodeURIComponent(secret) }, 200, { 'x-echo': 'yes' })
-  const { asked, tool } = await calling(t, mirror)
+  const { requests, tool } = await callScene(t, mirror)
   const headers = { Authorization: 'Bearer {{credential:TOKEN}}', 'X-Plain': 'plain' }
   const result = await resultOf(tool({ headers }), {})
-  t.match(asked[0]?.headers, { authorization: `Bearer ${secret}`, 'x-plain': 'plain' })
+  t.match(requests[0]?.headers, { authorization: `Bearer ${secret}`, 'x-plain': 'plain' })
   t.match(result, { ok: true, content: /Bearer \[TOKEN\]/ })
   t.notMatch(result.content, /5e\/cr|5e%2F/)
 
@@ -215,23 +215,23 @@ t.test("the calling user's own credential goes into the header, and nowhere else
       ok: false,
       content: /the credential TOKEN is missing/,
     })
-  t.equal(asked.length, 1)
+  t.equal(requests.length, 1)
   const delegated = { ...call, userId: 'user-9', onBehalfOf: 'user-1' }
   t.match(await resultOf(tool({ headers }), {}, { call: delegated }), { ok: true })
 })
 
 t.test("a credential's placeholder in the arguments stays as it is", async (t) => {
-  const { asked, url, tool } = await calling(t, echo)
+  const { requests, url, tool } = await callScene(t, echo)
   const place = '{{credential:TOKEN}}'
   await resultOf(tool({ url: `${url}/{a}`, method: 'POST', headers: { 'X-A': 'a' } }), {
     a: place,
     b: place,
   })
-  t.notOk(JSON.stringify(asked).includes(secret.slice(0, 6)))
+  t.notOk(JSON.stringify(requests).includes(secret.slice(0, 6)))
 })
 
 t.test('headers of the connection itself are not set', async (t) => {
-  const { asked, tool } = await calling(t, echo)
+  const { requests, tool } = await callScene(t, echo)
   for (const headers of [
     { Host: 'metadata.internal' },
     { 'Content-Length': '0' },
@@ -244,12 +244,12 @@ t.test('headers of the connection itself are not set', async (t) => {
       ok: false,
       content: /cannot be sent/,
     })
-  t.equal(asked.length, 0)
+  t.equal(requests.length, 0)
 })
 
 t.test('redirects stay on the host', async (t) => {
   const other = await web(t, echo)
-  const { asked, url, tool } = await calling(t, (request, response) => {
+  const { requests, url, tool } = await callScene(t, (request, response) => {
     const to = new URL(request.url ?? '', 'http://x').searchParams.get('to')
     if (to === null) echo(request, response)
     else response.writeHead(Number(request.headers['x-status'] ?? 302), { location: to }).end()
@@ -261,22 +261,22 @@ t.test('redirects stay on the host', async (t) => {
   const posted = { method: 'POST', headers: { ...headers, 'X-Status': '307' } }
   t.match(await at('/there', posted), { ok: true, content: /"method":"POST","url":"\/there"/ })
   t.match(await at('/there', { method: 'POST' }), { ok: true, content: /"method":"GET"/ })
-  const before = asked.length
+  const before = requests.length
   for (const to of [`${other.url}/`, 'http://169.254.169.254/', '//example.com/', 'http://[::1]/'])
     t.match(await at(to), { ok: false, content: /another host/ }, to)
   t.match(await at(url.replace('http://', 'http://u:p@')), { ok: false, content: /user name/ })
   t.match(await at(url.replace('http:', 'ftp:')), { ok: false })
   t.match(await at('http://:::'), { ok: false, content: 'it redirects to no address' })
-  t.equal(asked.length, before + 7)
-  t.equal(other.asked.length, 0)
+  t.equal(requests.length, before + 7)
+  t.equal(other.requests.length, 0)
 })
 
 t.test('a redirect that never ends does', async (t) => {
-  const { asked, tool } = await calling(t, (_, response) =>
+  const { requests, tool } = await callScene(t, (_, response) =>
     response.writeHead(302, { location: '/' }).end(),
   )
   t.match(await resultOf(tool(), {}), { ok: false, content: 'it redirects too often' })
-  t.equal(asked.length, 4)
+  t.equal(requests.length, 4)
 })
 
 t.test('the answer is text of a bounded size', async (t) => {
@@ -297,7 +297,7 @@ t.test('the answer is text of a bounded size', async (t) => {
     '/empty': (_, response) => response.writeHead(204).end(),
     '/long': (_, response) => json(response, { text: 'y'.repeat(50_000) }),
   }
-  const { url, tool } = await calling(t, (request, response) =>
+  const { url, tool } = await callScene(t, (request, response) =>
     kinds[request.url ?? '']?.(request, response),
   )
   const got = async (path: string) => (await resultOf(tool({ url: `${url}${path}` }), {})).content
@@ -311,7 +311,7 @@ t.test('the answer is text of a bounded size', async (t) => {
 })
 
 t.test('an error status is reported with its body', async (t) => {
-  const { tool, url } = await calling(t, (_, response) =>
+  const { tool, url } = await callScene(t, (_, response) =>
     json(response, { why: 'no such city' }, 404),
   )
   t.strictSame(await resultOf(tool(), {}), {
@@ -322,14 +322,14 @@ t.test('an error status is reported with its body', async (t) => {
 })
 
 t.test('silence, an unreachable host and a cancelled turn end the call', async (t) => {
-  const silent = await calling(t, () => undefined, { totalMs: 50 })
+  const silent = await callScene(t, () => undefined, { totalMs: 50 })
   t.match(await resultOf(silent.tool(), {}), { ok: false, content: 'no answer within 50 ms' })
-  const stalled = await calling(t, (_, response) => response.write('x'), { totalMs: 50 })
+  const stalled = await callScene(t, (_, response) => response.write('x'), { totalMs: 50 })
   t.match(await resultOf(stalled.tool(), {}), { ok: false, content: 'no answer within 50 ms' })
   await silent.close()
   t.match(await resultOf(silent.tool(), {}), { ok: false, content: 'it could not be reached' })
   const abort = new AbortController()
-  const waiting = await calling(t, () => abort.abort())
+  const waiting = await callScene(t, () => abort.abort())
   t.match(await resultOf(waiting.tool(), {}, { signal: abort.signal }), { ok: false })
   t.match(await resultOf(waiting.tool({ url: 'https://127.0.0.1:1/' }), {}), {
     ok: false,
@@ -357,7 +357,7 @@ t.test('x402', async (t) => {
     ],
     resource: { url: 'https://api.example/weather' },
   }
-  const answers: Record<string, (request: Asked, response: Parameters<Answer>[1]) => void> = {
+  const answers: Record<string, (request: WebRequest, response: Parameters<Answer>[1]) => void> = {
     '/body': (_, response) => json(response, first, 402),
     '/header': (_, response) =>
       json(response, {}, 402, {
@@ -368,7 +368,7 @@ t.test('x402', async (t) => {
     '/other': (_, response) => json(response, { error: 'upgrade your plan' }, 402),
     '/broken': (_, response) => json(response, { accepts: [{ network: 7 }, null] }, 402),
   }
-  const { url, tool } = await calling(t, (request, response) =>
+  const { url, tool } = await callScene(t, (request, response) =>
     answers[request.url ?? '']?.(request, response),
   )
   const headers = { Authorization: '{{credential:TOKEN}}' }
@@ -402,7 +402,7 @@ t.test('x402', async (t) => {
 })
 
 t.test('a request that is too long is refused before it is built', async (t) => {
-  const { asked, tool, url } = await calling(t, echo)
+  const { requests, tool, url } = await callScene(t, echo)
   const token = '{{credential:TOKEN}}'
   const refused = async (config: Partial<ApiCallConfig>, args: object = {}) =>
     (await resultOf(tool(config), { ...args })).content
@@ -419,7 +419,7 @@ t.test('a request that is too long is refused before it is built', async (t) => 
     await refused({ headers: { a: names.join() } }),
     'the headers name more than 20 credentials',
   )
-  t.equal(asked.length, 0)
+  t.equal(requests.length, 0)
 })
 
 t.test(
@@ -427,7 +427,7 @@ t.test(
   async (t) => {
     const headers = { 'x-key': '{{credential:TOKEN}}' }
     const hex = (text: string) => Buffer.from(text).toString('hex')
-    const { tool, url } = await calling(t, ({ url = '', headers }, response) => {
+    const { tool, url } = await callScene(t, ({ url = '', headers }, response) => {
       const sent = String(headers['x-key'])
       const html = [...sent].map((character) => `&#x${hex(character)};`).join('')
       if (url === '/html') json(response, { html })

@@ -25,7 +25,7 @@ import { gathered } from '../support/noted.ts'
 import { platform, superAdminKey } from '../support/platform.ts'
 import { providerDouble } from '../support/provider-double.ts'
 import { call } from '../support/recorded.ts'
-import { type Asked, json, web } from '../support/web.ts'
+import { json, type WebRequest, web } from '../support/web.ts'
 
 /** Found again in whatever way it is escaped. */
 const core = 'l34kl34kl34k'
@@ -154,10 +154,10 @@ t.test('a credential is sent, and found nowhere else', async (t) => {
     answers.push(JSON.stringify((await user.messages(session_id)).body))
   await life.close()
 
-  const sent = (requests: readonly Asked[]) =>
+  const sent = (requests: readonly WebRequest[]) =>
     requests.filter((request) => request.headers.authorization === `Bearer ${secret}`).length
-  t.ok(sent(site.asked) >= 10, 'the site was sent it')
-  t.ok(sent(mcp.asked) > 0, 'the MCP server was sent it')
+  t.ok(sent(site.requests) >= 10, 'the site was sent it')
+  t.ok(sent(mcp.requests) > 0, 'the MCP server was sent it')
   const prompts = JSON.stringify(provider.requests.map(({ body }) => body))
   t.match(prompts, /\[SITE_TOKEN\]/, 'the model was shown what the sites said')
   t.equal(answers.join('').match(/payment_required/g)?.length, 1)

@@ -7,7 +7,7 @@ import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import t, { type Test } from 'tap'
 import { listeningSlots } from '../../src/tools/mcp-listening.ts'
 import { eventually } from '../support/eventually.ts'
-import { asking, named, namesOf } from '../support/mcp-asking.ts'
+import { mcpScene, namesOf, toolNamed } from '../support/mcp-scene.ts'
 import { asStream, oddMcpServer, schema } from '../support/odd-mcp-server.ts'
 import { call } from '../support/recorded.ts'
 import { resultOf } from '../support/tools.ts'
@@ -33,7 +33,7 @@ const changing = async (t: Test, odd: Parameters<typeof oddMcpServer>[1] = {}) =
 
 t.test('saving an agent again fetches the lists of its servers anew', async (t) => {
   const server = await changing(t)
-  const { mcp, toolsAt } = await asking(t)
+  const { mcp, toolsAt } = await mcpScene(t)
   const place = { name: 'Double', url: server.url, headers: {} }
   t.strictSame(namesOf(await toolsAt(server.url)), ['old'])
   server.change()
@@ -46,7 +46,7 @@ t.test('saving an agent again fetches the lists of its servers anew', async (t) 
 
 t.test('a list is fetched anew for each user whose credentials it needs', async (t) => {
   const server = await changing(t)
-  const { mcp, toolsAt } = await asking(t)
+  const { mcp, toolsAt } = await mcpScene(t)
   const headers = { Authorization: 'Bearer {{credential:TOKEN}}' }
   const other = { ...call, userId: 'user-2' }
   await toolsAt(server.url, headers)
@@ -59,7 +59,7 @@ t.test('a list is fetched anew for each user whose credentials it needs', async 
 
 t.test('another organization keeps its list', async (t) => {
   const server = await changing(t)
-  const { mcp, toolsAt } = await asking(t)
+  const { mcp, toolsAt } = await mcpScene(t)
   const other = { ...call, organizationId: 'org-2' }
   await toolsAt(server.url, {}, other)
   server.change()
@@ -90,10 +90,10 @@ for (const [title, answer] of refusals)
     const server = await changing(t, {
       'tools/call': ({ id }, response) => json(response, { jsonrpc: '2.0', id, ...answer }),
     })
-    const { toolsAt } = await asking(t)
+    const { toolsAt } = await mcpScene(t)
     const tools = await toolsAt(server.url)
     server.change()
-    t.match(await resultOf(named(tools, 'old'), {}), { ok: false })
+    t.match(await resultOf(toolNamed(tools, 'old'), {}), { ok: false })
     t.strictSame(namesOf(await toolsAt(server.url)), ['added'])
   })
 
@@ -103,9 +103,9 @@ t.test('a tool that fails for another reason keeps the list', async (t) => {
     'tools/call': ({ id }, response) =>
       json(response, { jsonrpc: '2.0', id, result: { isError: true, content } }),
   })
-  const { toolsAt } = await asking(t)
+  const { toolsAt } = await mcpScene(t)
   const tools = await toolsAt(server.url)
-  t.match(await resultOf(named(tools, 'old'), {}), { ok: false })
+  t.match(await resultOf(toolNamed(tools, 'old'), {}), { ok: false })
   await toolsAt(server.url)
   t.equal(server.count('tools/list'), 1)
 })
@@ -121,10 +121,10 @@ t.test('a notice in the stream of a call fetches the list anew', async (t) => {
       response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
     },
   })
-  const { toolsAt } = await asking(t)
+  const { toolsAt } = await mcpScene(t)
   const tools = await toolsAt(server.url)
   server.change()
-  await resultOf(named(tools, 'old'), {})
+  await resultOf(toolNamed(tools, 'old'), {})
   t.strictSame(namesOf(await toolsAt(server.url)), ['added'])
 })
 
@@ -140,7 +140,7 @@ t.test('a change while the list is on its way fetches it once more', async (t) =
       response.end(`data: ${JSON.stringify(notice)}\n\ndata: ${answer}\n\n`)
     },
   })
-  const { toolsAt } = await asking(t)
+  const { toolsAt } = await mcpScene(t)
   t.strictSame(namesOf(await toolsAt(server.url)), ['old'])
   t.strictSame(namesOf(await toolsAt(server.url)), ['added'])
 })
@@ -165,9 +165,9 @@ const realServer = async (t: Test) => {
 
 t.test('a notice in the stream that a server has for notices is heard', async (t) => {
   const server = await realServer(t)
-  const { toolsAt } = await asking(t)
+  const { toolsAt } = await mcpScene(t)
   t.strictSame(namesOf(await toolsAt(server.url)), ['old'])
-  const streams = () => server.asked.filter(({ method }) => method === 'GET').length
+  const streams = () => server.requests.filter(({ method }) => method === 'GET').length
   await eventually(async () => streams() === 1)
   server.tool('added')
   await eventually(async () => namesOf(await toolsAt(server.url)).includes('added'))
@@ -220,10 +220,10 @@ const modernServer = async (t: Test) => {
 
 t.test('a server of the newest protocol is not initialized, and reports changes', async (t) => {
   const server = await modernServer(t)
-  const { toolsAt, standingAt } = await asking(t)
+  const { toolsAt, standingAt } = await mcpScene(t)
   const tools = await toolsAt(server.url)
   t.strictSame(namesOf(tools), ['old'])
-  t.strictSame(await resultOf(named(tools, 'old'), {}), {
+  t.strictSame(await resultOf(toolNamed(tools, 'old'), {}), {
     ok: true,
     content: 'old was called',
     reached: { host: server.host },
@@ -247,11 +247,11 @@ t.test('a stream for notices that ends at once is opened again twenty times', as
         .end('retry: 0\nid: 7\ndata: \n\n')
     },
   })
-  const { toolsAt } = await asking(t, { reconnectMs: 0 })
+  const { toolsAt } = await mcpScene(t, { reconnectMs: 0 })
   const tools = await toolsAt(server.url)
-  const streams = () => server.asked.filter(({ method }) => method === 'GET').length
+  const streams = () => server.requests.filter(({ method }) => method === 'GET').length
   await eventually(async () => streams() === 20)
-  t.match(await resultOf(named(tools, 'good'), {}), { ok: true }, 'calls are no less answered')
+  t.match(await resultOf(toolNamed(tools, 'good'), {}), { ok: true }, 'calls are no less answered')
 })
 
 t.test('a host has sixteen streams for notices, and each is freed once', (t) => {

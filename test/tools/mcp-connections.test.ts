@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { deferred } from '../../src/support/deferred.ts'
-import { asking, named } from '../support/mcp-asking.ts'
+import { mcpScene, toolNamed } from '../support/mcp-scene.ts'
 import { oddMcpServer } from '../support/odd-mcp-server.ts'
 import { resultOf } from '../support/tools.ts'
 import { json } from '../support/web.ts'
@@ -17,8 +17,8 @@ t.test('a connection that is closed under a call ends after its answer', async (
       json(response, { jsonrpc: '2.0', id, result })
     },
   })
-  const { mcp, toolsAt } = await asking(t)
-  const calling = resultOf(named(await toolsAt(server.url), 'good'), {})
+  const { mcp, toolsAt } = await mcpScene(t)
+  const calling = resultOf(toolNamed(await toolsAt(server.url), 'good'), {})
   await arrival.promise
   await mcp.close()
   answer.resolve()
@@ -34,10 +34,10 @@ t.test('a connection is used again after a call, and after a refusal of the serv
       json(response, { jsonrpc: '2.0', id, ...(++calls === 2 ? { error } : { result }) })
     },
   })
-  const { toolsAt } = await asking(t)
-  const good = named(await toolsAt(server.url), 'good')
+  const { toolsAt } = await mcpScene(t)
+  const good = toolNamed(await toolsAt(server.url), 'good')
   t.match(await resultOf(good, {}), { ok: true })
   t.match(await resultOf(good, {}), { ok: false, content: /not so/ })
-  t.match(await resultOf(named(await toolsAt(server.url), 'good'), {}), { ok: true })
+  t.match(await resultOf(toolNamed(await toolsAt(server.url), 'good'), {}), { ok: true })
   t.equal(server.count('initialize'), 1)
 })

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import { asking, named } from '../support/mcp-asking.ts'
+import { mcpScene, toolNamed } from '../support/mcp-scene.ts'
 import { oddMcpServer } from '../support/odd-mcp-server.ts'
 import { resultOf } from '../support/tools.ts'
 
@@ -23,8 +23,8 @@ for (const [bytes, ok, content] of [
     `an answer of ${bytes} bytes is ${ok ? 'accepted' : 'refused as too large'}`,
     async (t) => {
       const server = await oddMcpServer(t, { 'tools/call': padded(bytes) })
-      const { toolsAt } = await asking(t)
-      const good = named(await toolsAt(server.url), 'good')
+      const { toolsAt } = await mcpScene(t)
+      const good = toolNamed(await toolsAt(server.url), 'good')
       t.match(await resultOf(good, {}), { ok, content })
       t.match(await resultOf(good, {}), { ok, content }, 'so each time')
     },
@@ -55,7 +55,7 @@ for (const [title, more, fault] of [
 ] as const)
   t.test(`an answer with ${title}`, async (t) => {
     const server = await oddMcpServer(t, { 'tools/call': holding(more) })
-    const { toolsAt } = await asking(t)
-    const good = named(await toolsAt(server.url), 'good')
+    const { toolsAt } = await mcpScene(t)
+    const good = toolNamed(await toolsAt(server.url), 'good')
     t.match(await resultOf(good, {}), { ok: false, content: fault })
   })

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import { asking, named, namesOf } from '../support/mcp-asking.ts'
+import { mcpScene, namesOf, toolNamed } from '../support/mcp-scene.ts'
 import { asStream, oddMcpServer, raw, schema } from '../support/odd-mcp-server.ts'
 import { resultOf } from '../support/tools.ts'
 import { json } from '../support/web.ts'
@@ -42,16 +42,16 @@ const probes = {
 for (const [title, answer] of Object.entries(probes))
   t.test(`a server that answers the probe with ${title} is initialized`, async (t) => {
     const server = await oddMcpServer(t, { 'server/discover': answer })
-    const { toolsAt, standingAt } = await asking(t, { probeMs: 100 })
+    const { toolsAt, standingAt } = await mcpScene(t, { probeMs: 100 })
     const tools = await toolsAt(server.url)
     t.strictSame(namesOf(tools), ['good'])
-    t.match(await resultOf(named(tools, 'good'), {}), { ok: true, content: 'good was called' })
+    t.match(await resultOf(toolNamed(tools, 'good'), {}), { ok: true, content: 'good was called' })
     t.match(standingAt(server.url), { state: 'ok' })
   })
 
 t.test('the probe is omitted for a server that left it unanswered before', async (t) => {
   const server = await oddMcpServer(t, { 'server/discover': () => undefined })
-  const { toolsAt } = await asking(t, { probeMs: 100 })
+  const { toolsAt } = await mcpScene(t, { probeMs: 100 })
   await toolsAt(server.url)
   t.equal(server.count('server/discover'), 1)
   const bearer = { Authorization: 'Bearer {{credential:TOKEN}}' }
@@ -65,7 +65,7 @@ t.test('the answer to `initialize` is reported of a server that refuses everythi
     'server/discover': raw(401),
     initialize: raw(403),
   })
-  const { toolsAt, standingAt } = await asking(t)
+  const { toolsAt, standingAt } = await mcpScene(t)
   t.strictSame(namesOf(await toolsAt(server.url)), ['Double'])
   t.match(standingAt(server.url), { state: 'failing', fault: 'HTTP 403' })
 })
@@ -93,7 +93,7 @@ const unreadable: [string, Parameters<typeof oddMcpServer>[1], RegExp][] = [
 for (const [title, odd, fault] of unreadable)
   t.test(`an answer of ${title} is reported as what it is`, async (t) => {
     const server = await oddMcpServer(t, odd)
-    const { toolsAt, standingAt } = await asking(t)
+    const { toolsAt, standingAt } = await mcpScene(t)
     const [only] = await toolsAt(server.url)
     t.match(only && (await resultOf(only, {})), { ok: false, content: fault })
     t.match(standingAt(server.url), { state: 'failing', fault })
@@ -113,8 +113,8 @@ t.test('a call whose answer cannot be read is reported as made', async (t) => {
   ]
   for (const answer of answers) {
     const server = await oddMcpServer(t, { 'tools/call': answer })
-    const { toolsAt } = await asking(t)
-    const good = named(await toolsAt(server.url), 'good')
+    const { toolsAt } = await mcpScene(t)
+    const good = toolNamed(await toolsAt(server.url), 'good')
     const { ok, content } = await resultOf(good, {})
     t.notOk(ok)
     t.match(content, /^Double: .*; the call was made, and may have had its effect$/)
@@ -130,8 +130,8 @@ t.test('whether a call was made is unknown after a 5xx, a silence or a reset', a
   ]
   for (const answer of answers) {
     const server = await oddMcpServer(t, { 'tools/call': answer })
-    const { toolsAt } = await asking(t, { callMs: 200 })
-    const good = named(await toolsAt(server.url), 'good')
+    const { toolsAt } = await mcpScene(t, { callMs: 200 })
+    const good = toolNamed(await toolsAt(server.url), 'good')
     const { ok, content } = await resultOf(good, {})
     t.notOk(ok)
     t.match(content, /it is not known whether the call was made$/)
@@ -189,8 +189,8 @@ const odd: [string, unknown, string][] = [
 for (const [title, body, content] of odd)
   t.test(`a result with ${title} is given to the model`, async (t) => {
     const server = await oddMcpServer(t, result(body))
-    const { toolsAt } = await asking(t)
-    const good = named(await toolsAt(server.url), 'good')
+    const { toolsAt } = await mcpScene(t)
+    const good = toolNamed(await toolsAt(server.url), 'good')
     t.match(await resultOf(good, {}), { ok: true, content })
     t.equal((await resultOf(good, {})).content, content)
   })
@@ -222,8 +222,8 @@ t.test('a response in another form than JSON-RPC has is read', async (t) => {
           else json(response, answer)
         },
       })
-      const { toolsAt } = await asking(t, { callMs: 500 })
-      const good = named(await toolsAt(server.url), 'good')
+      const { toolsAt } = await mcpScene(t, { callMs: 500 })
+      const good = toolNamed(await toolsAt(server.url), 'good')
       t.match(await resultOf(good, {}), expected, title)
     }
 })
@@ -238,8 +238,8 @@ t.test('notices and nonsense before an answer in the same stream are no harm', a
       response.end(`event: message\r\ndata: ${JSON.stringify(answer)}\r\n\r\n`)
     },
   })
-  const { toolsAt } = await asking(t)
-  const good = named(await toolsAt(server.url), 'good')
+  const { toolsAt } = await mcpScene(t)
+  const good = toolNamed(await toolsAt(server.url), 'good')
   t.match(await resultOf(good, {}), { ok: true, content: text.text })
 })
 
@@ -267,10 +267,10 @@ t.test('null counts as absent in a list of tools', async (t) => {
       _meta: null,
     },
   })
-  const { toolsAt, standingAt } = await asking(t)
+  const { toolsAt, standingAt } = await mcpScene(t)
   const tools = await toolsAt(server.url)
   t.strictSame(namesOf(tools), ['good', 'bare'])
-  t.equal(named(tools, 'good').spec.description, 'good')
+  t.equal(toolNamed(tools, 'good').spec.description, 'good')
   t.strictSame(standingAt(server.url), { state: 'ok', at: 0 })
 })
 
@@ -290,7 +290,7 @@ t.test('an odd tool is left out and named, and the others are offered', async (t
       { ...good, name: 'odd_hints', annotations: { readOnlyHint: 'yes' }, description: 7 },
     ),
   )
-  const { toolsAt, standingAt } = await asking(t)
+  const { toolsAt, standingAt } = await mcpScene(t)
   t.strictSame(namesOf(await toolsAt(server.url)), ['good', 'odd_hints'])
   const odd = 'it has no input schema that can be used'
   t.strictSame(standingAt(server.url), {
@@ -338,7 +338,7 @@ t.test('a tool whose headers deviate is left out and named, and nothing is writt
     },
     'tools/list': { tools, resultType: 'complete', ttlMs: 0, cacheScope: 'private' },
   })
-  const { toolsAt, standingAt } = await asking(t)
+  const { toolsAt, standingAt } = await mcpScene(t)
   t.strictSame(namesOf(await toolsAt(server.url)), ['good', 'proper'])
   t.equal(server.count('initialize'), 0)
   const { leftOut = [] } = standingAt(server.url)
@@ -360,7 +360,7 @@ t.test('a tool whose headers deviate is left out and named, and nothing is writt
 t.test('the first hundred tools are offered, and the others named', async (t) => {
   const tools = [...Array(130)].map((_, n) => ({ ...good, name: `tool_${n}` }))
   const server = await oddMcpServer(t, listed(...tools))
-  const { toolsAt, standingAt } = await asking(t)
+  const { toolsAt, standingAt } = await mcpScene(t)
   t.equal((await toolsAt(server.url)).length, 100)
   const standing = standingAt(server.url)
   t.match(standing, { state: 'ok' })
@@ -378,7 +378,7 @@ t.test('the name of an omitted tool contains no credential', async (t) => {
         result: { tools: [good, { name: `odd ${headers.authorization} ${'x'.repeat(300)}` }] },
       }),
   })
-  const { mcp, toolsAt } = await asking(t)
+  const { mcp, toolsAt } = await mcpScene(t)
   const headers = { Authorization: 'Bearer {{credential:TOKEN}}' }
   await toolsAt(server.url, headers)
   const standing = mcp.standingOf('org-1', { name: 'Double', url: server.url, headers })
@@ -389,7 +389,7 @@ t.test('the name of an omitted tool contains no credential', async (t) => {
 t.test('a cursor that does not advance repeats no tool', async (t) => {
   for (const nextCursor of ['', 'same']) {
     const server = await oddMcpServer(t, { 'tools/list': { tools: [good, good], nextCursor } })
-    const { toolsAt } = await asking(t)
+    const { toolsAt } = await mcpScene(t)
     t.strictSame(namesOf(await toolsAt(server.url)), ['good'])
     t.ok(server.count('tools/list') <= 2)
   }
@@ -403,7 +403,7 @@ t.test('a list without an end is reported as such', async (t) => {
       json(response, { jsonrpc: '2.0', id, result: { tools, nextCursor: `${page}` } })
     },
   })
-  const { toolsAt, standingAt } = await asking(t)
+  const { toolsAt, standingAt } = await mcpScene(t)
   await toolsAt(server.url)
   t.match(standingAt(server.url), { state: 'failing', fault: 'its list of tools does not end' })
   t.ok(page <= 64)
@@ -418,7 +418,7 @@ t.test('`initialize` is answered with the least that a client needs', async (t) 
     const server = await oddMcpServer(t, {
       initialize: { protocolVersion: '2025-06-18', ...more },
     })
-    const { toolsAt } = await asking(t)
+    const { toolsAt } = await mcpScene(t)
     t.strictSame(namesOf(await toolsAt(server.url)), ['good'])
   }
 })
@@ -441,10 +441,10 @@ t.test('a session that is refused with 400 is begun anew', async (t) => {
       else json(response, { jsonrpc: '2.0', id, result: { content: [text] } })
     },
   })
-  const { toolsAt } = await asking(t)
+  const { toolsAt } = await mcpScene(t)
   const tools = await toolsAt(server.url)
   forgotten = true
-  t.match(await resultOf(named(tools, 'good'), {}), { ok: true, content: text.text })
+  t.match(await resultOf(toolNamed(tools, 'good'), {}), { ok: true, content: text.text })
   t.equal(server.count('initialize'), 2)
 })
 
@@ -454,7 +454,7 @@ t.test('tools whose names become equal for models have distinct names', async (t
   const tools = names.map((name) => ({ ...good, name }))
   const called = async (all: typeof tools) => {
     const server = await oddMcpServer(t, listed(...all))
-    const { toolsAt } = await asking(t)
+    const { toolsAt } = await mcpScene(t)
     const offered = await toolsAt(server.url)
     for (const { spec } of offered) t.match(spec.name, /^[A-Za-z0-9_-]{1,64}$/)
     const calls = offered.map(async (tool) => [

@@ -72,5 +72,5 @@ t.test('a credential that a user lacks is not the failure of the server', async 
   const server = { name: 'Double', url: double.url, headers }
   await mcp.toolsOf([server], call)
   t.strictSame(mcp.standingOf('org-1', server), { state: 'unknown' })
-  t.equal(double.asked.length, 0)
+  t.equal(double.requests.length, 0)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { asking, named, namesOf, secret } from '../support/mcp-asking.ts'
+import { mcpScene, namesOf, secret, toolNamed } from '../support/mcp-scene.ts'
 import { mcpServer } from '../support/mcp-server.ts'
 import { call } from '../support/recorded.ts'
 import { resultOf } from '../support/tools.ts'
@@ -11,15 +11,15 @@ const bearer = { Authorization: 'Bearer {{credential:TOKEN}}' }
 
 t.test("a server's tools are listed and called", async (t) => {
   const server = await mcpServer(t)
-  const { toolsAt } = await asking(t)
+  const { toolsAt } = await mcpScene(t)
   const tools = await toolsAt(server.url)
   t.ok(namesOf(tools).includes('add'))
-  t.match(named(tools, 'add').spec, {
+  t.match(toolNamed(tools, 'add').spec, {
     description: 'Adds two numbers',
     parameters: { type: 'object', properties: { a: { type: 'number' } }, required: ['a', 'b'] },
   })
   const reached = { host: server.host }
-  const resultFrom = (name: string, args = {}) => resultOf(named(tools, name), args)
+  const resultFrom = (name: string, args = {}) => resultOf(toolNamed(tools, name), args)
   t.strictSame(await resultFrom('add', { a: 1, b: 2 }), { ok: true, content: '3', reached })
   t.strictSame(await resultFrom('draws'), {
     ok: true,
@@ -34,11 +34,11 @@ t.test("a server's tools are listed and called", async (t) => {
 
 t.test("a server's annotations, its settings and those of one tool make the policy", async (t) => {
   const server = await mcpServer(t)
-  const { mcp } = await asking(t)
+  const { mcp } = await mcpScene(t)
   const place = { name: 'Double', url: server.url, headers: {} }
   const policies = async (more: object) => {
     const [listing] = await mcp.toolsOf([{ ...place, ...more }], call)
-    const of = (name: string) => named(listing?.tools ?? [], name).policy
+    const of = (name: string) => toolNamed(listing?.tools ?? [], name).policy
     return { add: of('add'), whoami: of('whoami'), breaks: of('breaks') }
   }
   const usual = { keyed: false, onUnknown: 'tell' }
@@ -63,7 +63,7 @@ t.test("a server's annotations, its settings and those of one tool make the poli
 
 t.test('a list is kept, for all users of the organization', async (t) => {
   const server = await mcpServer(t)
-  const { toolsAt, advance } = await asking(t, { listMs: 1_000 })
+  const { toolsAt, advance } = await mcpScene(t, { listMs: 1_000 })
   await Promise.all([toolsAt(server.url), toolsAt(server.url)])
   await toolsAt(server.url, {}, { ...call, userId: 'user-2' })
   t.equal(server.count('tools/list'), 1)
@@ -76,28 +76,28 @@ t.test('a list is kept, for all users of the organization', async (t) => {
 
 t.test('each user has a session of their own, and their own credential', async (t) => {
   const server = await mcpServer(t)
-  const { toolsAt, values } = await asking(t)
-  const firstTool = named(await toolsAt(server.url, bearer), 'whoami')
+  const { toolsAt, values } = await mcpScene(t)
+  const firstTool = toolNamed(await toolsAt(server.url, bearer), 'whoami')
   t.match(await resultOf(firstTool, {}), { ok: true, content: 'you sent Bearer [TOKEN]' })
   const other = { ...call, userId: 'user-2' }
-  const secondTool = named(await toolsAt(server.url, bearer, other), 'whoami')
+  const secondTool = toolNamed(await toolsAt(server.url, bearer, other), 'whoami')
   t.match(await resultOf(secondTool, {}, { call: other }), { ok: true, content: /\[TOKEN\]$/ })
   t.equal(server.sessions.size, 2)
-  const sent = new Set(server.asked.map(({ headers }) => headers.authorization))
+  const sent = new Set(server.requests.map(({ headers }) => headers.authorization))
   t.strictSame(sent, new Set([`Bearer ${secret}`, `Bearer ${secret}-of-another`]))
 
   values.set('org-1/user-1/TOKEN', 'rotated-value')
   t.match(await resultOf(firstTool, {}), { ok: true, content: 'you sent Bearer [TOKEN]' })
-  t.equal(server.asked.at(-1)?.headers.authorization, 'Bearer rotated-value')
+  t.equal(server.requests.at(-1)?.headers.authorization, 'Bearer rotated-value')
 })
 
 t.test('no error repeats a credential', async (t) => {
   const server = await mcpServer(t)
   const refusing = await mcpServer(t, { authorization: 'Bearer right' })
-  const { toolsAt } = await asking(t)
+  const { toolsAt } = await mcpScene(t)
   const tools = await toolsAt(server.url, bearer)
   for (const name of ['breaks', 'throws']) {
-    const { ok, content } = await resultOf(named(tools, name), {})
+    const { ok, content } = await resultOf(toolNamed(tools, name), {})
     t.notOk(ok)
     t.match(content, /Bearer \[TOKEN\]/)
     t.notMatch(content, secret)
@@ -108,20 +108,20 @@ t.test('no error repeats a credential', async (t) => {
 
 t.test('a missing credential is named, and asked for again', async (t) => {
   const server = await mcpServer(t)
-  const { toolsAt, values } = await asking(t)
+  const { toolsAt, values } = await mcpScene(t)
   const headers = { 'X-Key': '{{credential:OTHER}}' }
   const tools = await toolsAt(server.url, headers)
   t.strictSame(namesOf(tools), ['Double'])
-  t.match(await resultOf(named(tools, 'Double'), {}), {
+  t.match(await resultOf(toolNamed(tools, 'Double'), {}), {
     ok: false,
     content: 'Double: the credential OTHER is missing: the user has not stored it',
   })
-  t.equal(server.asked.length, 0)
+  t.equal(server.requests.length, 0)
   values.set('org-1/user-1/OTHER', 'here')
   const offered = await toolsAt(server.url, headers)
   t.ok(namesOf(offered).includes('whoami'))
   values.delete('org-1/user-1/OTHER')
-  t.match(await resultOf(named(offered, 'whoami'), {}), {
+  t.match(await resultOf(toolNamed(offered, 'whoami'), {}), {
     ok: false,
     content: /the credential OTHER is missing/,
   })
@@ -131,11 +131,11 @@ t.test('a server that is down is an error of its tools', async (t) => {
   const server = await mcpServer(t)
   const closed = await web(t, () => undefined)
   await closed.close()
-  const { toolsAt, advance } = await asking(t, { listMs: 1_000, retryMs: 100 })
+  const { toolsAt, advance } = await mcpScene(t, { listMs: 1_000, retryMs: 100 })
   const tools = await toolsAt(server.url)
   await server.close()
   const down = { ok: false, content: 'Double: it could not be reached' }
-  t.strictSame(await resultOf(named(tools, 'add'), { a: 1, b: 2 }), {
+  t.strictSame(await resultOf(toolNamed(tools, 'add'), { a: 1, b: 2 }), {
     ...down,
     reached: { host: server.host },
   })
@@ -144,25 +144,25 @@ t.test('a server that is down is an error of its tools', async (t) => {
 
   const missing = await toolsAt(closed.url)
   t.strictSame(namesOf(missing), ['Double'])
-  t.strictSame(await resultOf(named(missing, 'Double'), {}), down)
+  t.strictSame(await resultOf(toolNamed(missing, 'Double'), {}), down)
 })
 
 t.test('a server that hangs costs a bounded time', async (t) => {
   const server = await mcpServer(t)
   const silent = await web(t, () => undefined)
-  const { toolsAt } = await asking(t, { connectMs: 200, callMs: 200 })
+  const { toolsAt } = await mcpScene(t, { connectMs: 200, callMs: 200 })
   const [only] = await toolsAt(silent.url)
   t.match(only && (await resultOf(only, {})), { ok: false, content: /did not answer in time/ })
   const tools = await toolsAt(server.url)
-  t.match(await resultOf(named(tools, 'stalls'), {}), {
+  t.match(await resultOf(toolNamed(tools, 'stalls'), {}), {
     ok: false,
     content: 'Double: it did not answer in time',
   })
-  t.match(await resultOf(named(tools, 'add'), { a: 1, b: 1 }), { ok: true, content: '2' })
+  t.match(await resultOf(toolNamed(tools, 'add'), { a: 1, b: 1 }), { ok: true, content: '2' })
 })
 
 t.test('a site that is no MCP server is an error too', async (t) => {
-  const { toolsAt } = await asking(t)
+  const { toolsAt } = await mcpScene(t)
   const answers: [number, string, string][] = [
     [200, 'text/html', '<html>'],
     [200, 'application/json', '{"x":1}'],
@@ -187,37 +187,37 @@ t.test('a site that is no MCP server is an error too', async (t) => {
 
 t.test('a session that the server has forgotten is begun anew', async (t) => {
   const server = await mcpServer(t)
-  const { toolsAt } = await asking(t)
+  const { toolsAt } = await mcpScene(t)
   const tools = await toolsAt(server.url)
   server.sessions.clear()
-  t.match(await resultOf(named(tools, 'add'), { a: 1, b: 2 }), { ok: true, content: '3' })
+  t.match(await resultOf(toolNamed(tools, 'add'), { a: 1, b: 2 }), { ok: true, content: '3' })
   t.equal(server.count('initialize'), 2)
 })
 
 t.test('an idle connection is closed, and its session ended', async (t) => {
   const server = await mcpServer(t)
-  const { mcp, toolsAt } = await asking(t)
+  const { mcp, toolsAt } = await mcpScene(t)
   await toolsAt(server.url)
   t.equal(server.sessions.size, 1)
   await mcp.close()
   t.equal(server.sessions.size, 0)
-  t.equal(server.asked.at(-1)?.method, 'DELETE')
+  t.equal(server.requests.at(-1)?.method, 'DELETE')
 })
 
 t.test('a result names the host and the credentials that the call used', async (t) => {
   const server = await mcpServer(t)
-  const { toolsAt } = await asking(t)
+  const { toolsAt } = await mcpScene(t)
   const tools = await toolsAt(server.url, bearer)
   const { host } = server
-  t.match(await resultOf(named(tools, 'add'), { a: 1, b: 2 }), {
+  t.match(await resultOf(toolNamed(tools, 'add'), { a: 1, b: 2 }), {
     ok: true,
     reached: { host, credentials: ['TOKEN'], httpStatus: undefined },
   })
   const open = await toolsAt(server.url)
-  t.match(await resultOf(named(open, 'add'), { a: 1, b: 2 }), {
+  t.match(await resultOf(toolNamed(open, 'add'), { a: 1, b: 2 }), {
     reached: { host, credentials: undefined },
   })
-  t.match(await resultOf(named(open, 'add'), { a: 'x' }), { ok: false, reached: { host } })
+  t.match(await resultOf(toolNamed(open, 'add'), { a: 'x' }), { ok: false, reached: { host } })
 })
 
 t.test(
@@ -241,9 +241,9 @@ t.test(
       else if (id === undefined) response.writeHead(202).end()
       else json(response, { jsonrpc: '2.0', id, error: { code: -32601, message: 'unknown' } }, 404)
     })
-    const { toolsAt } = await asking(t, { reconnectMs: 1, callMs: 2_000 })
-    const cuts = named(await toolsAt(site.url), 'cuts')
-    const reconnects = () => site.asked.filter(({ method }) => method === 'GET').length
+    const { toolsAt } = await mcpScene(t, { reconnectMs: 1, callMs: 2_000 })
+    const cuts = toolNamed(await toolsAt(site.url), 'cuts')
+    const reconnects = () => site.requests.filter(({ method }) => method === 'GET').length
     t.match(await resultOf(cuts, {}), { ok: false })
     t.equal(reconnects(), 5)
     t.match(await resultOf(cuts, {}), { ok: false })
@@ -263,9 +263,9 @@ t.test('validation of an answer with thousands of errors ends after a few', asyn
     structure: { content: [], structuredContent: { all: zeros(10_000) } },
     many: { content: zeros(300).map((_, n) => ({ type: 'text', text: `${n}` })) },
   })
-  const { toolsAt } = await asking(t)
+  const { toolsAt } = await mcpScene(t)
   const tools = await toolsAt(server.url)
-  const answer = async (name: string) => (await resultOf(named(tools, name), {})).content
+  const answer = async (name: string) => (await resultOf(toolNamed(tools, name), {})).content
   const { errors } = await errorsCounted(async () => {
     t.match(await answer('zeros'), /^Double: /)
     t.equal(await answer('audience'), 'x')
@@ -292,7 +292,7 @@ t.test('the list omits a tool with a schema that is too wide or invalid', async 
     0,
   ]
   const server = await wideMcpServer(t, {}, { 'tools/list': { tools } })
-  const { toolsAt, advance } = await asking(t, { listMs: 1, retryMs: 1 })
+  const { toolsAt, advance } = await mcpScene(t, { listMs: 1, retryMs: 1 })
   t.strictSame(namesOf(await toolsAt(server.url)), ['good'])
   const wide = await wideMcpServer(t, {}, { 'tools/list': { tools: zeros(1_001) } })
   advance(10)
@@ -309,8 +309,8 @@ t.test('a description is cut between grapheme clusters, and has no half of a pai
   }
   const tools = [{ name: 'flags', description: `\udc00${'🇩🇪'.repeat(300)}`, inputSchema }]
   const server = await wideMcpServer(t, {}, { 'tools/list': { tools } })
-  const { toolsAt } = await asking(t)
-  t.match(named(await toolsAt(server.url), 'flags').spec, {
+  const { toolsAt } = await mcpScene(t)
+  t.match(toolNamed(await toolsAt(server.url), 'flags').spec, {
     description: `\ufffd${'🇩🇪'.repeat(255)}`,
     parameters: { properties: { a: { description: 'half \ufffd' } } },
   })

@@ -49,8 +49,8 @@ t.test('the leaf of an event is its line, a long one shortened', async (t) => {
   t.equal(leafOf(most), lineOf(most), 'one that just fits is whole')
   const long = { ...event, data: 'é'.repeat(Math.floor(room / 2) + 1) }
   t.match(JSON.parse(leafOf(long)), { ...event, data: { $sha256: /^[0-9a-f]{64}$/ } })
-  for (const one of [event, most, long])
-    t.equal(leafOfLine(lineOf(one)), leafOf(one), 'the line tells it')
+  for (const line of [event, most, long])
+    t.equal(leafOfLine(lineOf(line)), leafOf(line), 'the line tells it')
   t.throws(() => leafOfLine('x'.repeat(70_000)), { name: 'SyntaxError' })
 })
 
@@ -84,14 +84,14 @@ t.test('notes are signed and opened as C2SP signed-note has it', async (t) => {
 
 t.test('a checkpoint says whose history, how long, and its root', async (t) => {
   const signer = signerOf('reprise/org-1', Buffer.alloc(32, 7))
-  const said = { origin: 'reprise/org-1', size: 20_852_163, root: leafHash('x') }
-  const text = checkpointText(said)
+  const checkpoint = { origin: 'reprise/org-1', size: 20_852_163, root: leafHash('x') }
+  const text = checkpointText(checkpoint)
   t.match(text, /^reprise\/org-1\n20852163\n[\w+/]{43}=\n$/)
-  t.strictSame(openedCheckpoint(signer.sign(text), signer.vkey), said)
+  t.strictSame(openedCheckpoint(signer.sign(text), signer.vkey), checkpoint)
   for (const bad of [
     'reprise/org-1\n01\nAA==\n',
     'reprise/org-1\nx\n',
-    `${said.origin}\n1\nAA==\n`,
+    `${checkpoint.origin}\n1\nAA==\n`,
   ])
     t.throws(() => openedCheckpoint(signer.sign(bad), signer.vkey), { name: 'NoteInvalid' })
 })

@@ -87,9 +87,9 @@ const someLeaves = fc.array(fc.string(), { minLength: 1, maxLength: 70 })
 
 t.test('every event of every tree is proved, and no other in its place', async (t) => {
   await fc.assert(
-    fc.asyncProperty(someLeaves, fc.nat(), fc.nat(), async (texts, one, other) => {
-      const size = 1 + (one % texts.length)
-      const index = other % size
+    fc.asyncProperty(someLeaves, fc.nat(), fc.nat(), async (texts, first, second) => {
+      const size = 1 + (first % texts.length)
+      const index = second % size
       const hashes = texts.map(leafHash)
       const root = rootOfLeaves(texts.slice(0, size))
       const proof = await inclusionProof(nodesOf(hashes), index, size)
@@ -107,9 +107,9 @@ t.test('every event of every tree is proved, and no other in its place', async (
 
 t.test('every tree is proved to be how a larger one began, and no other tree', async (t) => {
   await fc.assert(
-    fc.asyncProperty(someLeaves, fc.nat(), fc.nat(), async (texts, one, other) => {
-      const to = 1 + (one % texts.length)
-      const from = other % (to + 1)
+    fc.asyncProperty(someLeaves, fc.nat(), fc.nat(), async (texts, first, second) => {
+      const to = 1 + (first % texts.length)
+      const from = second % (to + 1)
       const proof = await consistencyProof(nodesOf(texts.map(leafHash)), from, to)
       const before = rootOfLeaves(texts.slice(0, from))
       const after = rootOfLeaves(texts.slice(0, to))

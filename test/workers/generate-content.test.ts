@@ -1,7 +1,7 @@
 import t from 'tap'
 import { type Fault, generationDouble, type Plan } from '../support/generation-double.ts'
 import { movableClock, startServer } from '../support/server.ts'
-import { hired, painterOf, studio } from '../support/studio.ts'
+import { hirePainter, painterOf, studio } from '../support/studio.ts'
 
 const refused: Fault = { status: 503 }
 
@@ -35,12 +35,12 @@ t.test('from the request to the stored file', async (t) => {
   t.match(provider.made, [{ body: { input: { prompt: item.prompt } }, key: `content:${id}:0` }])
   t.notOk(provider.made[0]?.body.webhook, 'nobody can reach a server without PUBLIC_URL')
   t.ok(
-    provider.asked
+    provider.requests
       .filter(({ what }) => what !== 'file')
       .every(({ headers }) => headers.authorization === 'Bearer provider-key'),
   )
   t.notOk(
-    provider.asked.find(({ what }) => what === 'file')?.headers.authorization,
+    provider.requests.find(({ what }) => what === 'file')?.headers.authorization,
     'the key is not for wherever the file is',
   )
   const { events } = await server.platform.ask(
@@ -253,7 +253,7 @@ t.test('killed in the middle, the next life makes nothing twice', async (t) => {
   const provider = await generationDouble()
   t.teardown(provider.close)
   const server = await startServer(t, { GENERATION_BASE_URL: provider.url })
-  const { key, agent, draw } = await hired(await server.platform.organization())
+  const { key, agent, draw } = await hirePainter(await server.platform.organization())
   provider.next({ held: true }, { held: true })
   const first = await draw()
   await provider.until(() => provider.count('poll') > 0)
@@ -289,7 +289,7 @@ t.test('hanging generations of one organization do not block others', async (t) 
   const hanging: string[] = []
   for (let n = 0; n < 10; n++) hanging.push(await draw(`Draw a picture of fox ${n}`))
   for (const id of hanging.slice(0, 8)) await when(id, 'processing')
-  const other = await hired(await server.platform.organization())
+  const other = await hirePainter(await server.platform.organization())
   t.match(await other.over(await other.draw()), { status: 'completed' })
   t.equal(provider.made.length, 9, 'eight of the one, and one of the other')
 })

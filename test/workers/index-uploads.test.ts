@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { blobFiles, filesIn } from '../support/blob-files.ts'
 import { eventually } from '../support/eventually.ts'
-import { allRag, encoded, library } from '../support/library.ts'
+import { allRag, encodedFile, library } from '../support/library.ts'
 import { startApp, startServer } from '../support/server.ts'
 
 const book = (word: string) => `The ${word} sleeps under a tree by the river. `.repeat(40_000)
@@ -21,7 +21,7 @@ t.test('killed in the middle of indexing, the next life completes it', async (t)
   const id = await before.datastore()
   const names = ['zebra', 'lion', 'heron', 'otter']
   for (const name of names)
-    t.equal((await before.upload(id, encoded(`${name}.txt`, book(name)))).status, 200)
+    t.equal((await before.upload(id, encodedFile(`${name}.txt`, book(name)))).status, 200)
   await server.kill9()
   await server.restart()
   const after = library(server.as(key))
@@ -47,9 +47,9 @@ t.test(
       server.platform.organization().then((organization) => organization.key({ scopes: allRag }))
     const [ours, theirs] = [library(await key()), library(await key())]
     const [first, second] = [await ours.datastore(), await theirs.datastore()]
-    await ours.upload(first, encoded('a.txt', 'The same bytes.'))
-    await theirs.upload(second, encoded('b.txt', 'The same bytes.'))
-    await ours.upload(first, encoded('c.txt', 'The same bytes.'))
+    await ours.upload(first, encodedFile('a.txt', 'The same bytes.'))
+    await theirs.upload(second, encodedFile('b.txt', 'The same bytes.'))
+    await ours.upload(first, encodedFile('c.txt', 'The same bytes.'))
     await ours.settled(first)
     await theirs.settled(second)
     const count = (expected: number) =>

@@ -5,7 +5,7 @@ import { UnreadableEvent } from '../../src/ports/event-store.ts'
 import { silent } from '../../src/ports/log.ts'
 import { resumeDecidedRuns } from '../../src/workers/resume-decided-runs.ts'
 import { commanded } from '../support/commanded.ts'
-import { asking, expiresAt } from '../support/paused-run.ts'
+import { expiresAt, pauseForApproval } from '../support/paused-run.ts'
 import { at } from '../support/positions.ts'
 import { call } from '../support/recorded.ts'
 
@@ -17,7 +17,7 @@ t.test(
     const gift = decideGrant({ grantId: 'first', amount: 1_000_000, reason: 'test' })
     await scene.transact(accountStream('user-1'), gift, call)
     for (const sessionId of ['decided', 'failing', 'waiting'])
-      await asking(commands)(sessionId, sessionId)
+      await pauseForApproval(commands)(sessionId, sessionId)
     for (const sessionId of ['decided', 'failing'])
       await decideOnApproval(
         {
@@ -75,7 +75,7 @@ t.test('a call that cannot be denied is tried again by the next pass only', asyn
   const { seen, read, commands } = scene
   const gift = decideGrant({ grantId: 'first', amount: 1_000_000, reason: 'test' })
   await scene.transact(accountStream('user-1'), gift, call)
-  await asking(commands)('waiting', 'waiting')
+  await pauseForApproval(commands)('waiting', 'waiting')
   await seen()
   let tried = 0
   let now = new Date(expiresAt)
@@ -100,7 +100,7 @@ t.test('a call that cannot be denied is tried again by the next pass only', asyn
   await pass()
   t.equal(tried, 2)
   now = new Date(0)
-  await asking(commands)('younger', 'younger')
+  await pauseForApproval(commands)('younger', 'younger')
   await seen()
   t.equal(await expire(), expiresAt, 'the time of other calls is told')
   now = new Date(expiresAt)

@@ -5,7 +5,7 @@ import { embeddedEventStore } from '../../../src/adapters/embedded/event-store.t
 import { openLog } from '../../../src/adapters/embedded/log.ts'
 import { type NewEvent, type RecordedEvent, START } from '../../../src/ports/event-store.ts'
 import { eventStoreContract, type OpenStore } from '../../contracts/event-store.ts'
-import { sample, sampled } from '../../support/events.ts'
+import { sample, sampleTypes } from '../../support/events.ts'
 import { gathered, noted, streamName } from '../../support/noted.ts'
 
 /** Commits that the event loop does not wait for. */
@@ -100,7 +100,7 @@ t.test('reads that end early leave nothing open in lmdb', async (t) => {
 t.test('a feed hands over decided events as they are read from the disk', async (t) => {
   const { store } = await opening(0)(t)
   const data = [
-    ...sampled().map((type) => sample(type).data),
+    ...sampleTypes().map((type) => sample(type).data),
     { text: 'ä €😀\ud800', nested: [{ a: null }, []], n: -1.5e-7 },
     { gone: undefined, in: { gone: undefined } },
     { at: new Date(0), zero: -0 },

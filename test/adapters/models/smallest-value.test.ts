@@ -41,7 +41,7 @@ t.test('the smallest value that fits', async (t) => {
   }
 })
 
-t.test('what is given stays', async (t) => {
+t.test('a given value stays', async (t) => {
   const schema = { type: 'object', required: ['a', 'b'], properties: { b: { type: 'null' } } }
   t.strictSame(smallestValue(schema, { a: 1 }), { a: 1, b: null })
 })
@@ -77,7 +77,7 @@ t.test(
 )
 
 t.test(
-  'what a schema gives is counted each time: values, names, and parts that are copied',
+  'values, names and copied parts of a schema are counted each time',
   async (t) => {
     const long = 'x'.repeat(9_000)
     const item = { type: 'object', required: [long] }

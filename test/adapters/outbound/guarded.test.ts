@@ -58,7 +58,7 @@ t.test('no address leads inside, however it is written', async (t) => {
   t.teardown(outbound.close)
   for (const url of hostile(inside.port))
     await t.rejects(outbound.fetch(url), { name: 'OutboundRefused' }, url)
-  t.equal(inside.asked.length, 0)
+  t.equal(inside.requests.length, 0)
 })
 
 t.test('a name is refused where one of its addresses is not public', async (t) => {
@@ -75,7 +75,7 @@ t.test('a name is refused where one of its addresses is not public', async (t) =
     await t.rejects(outbound.fetch(url), { name: 'OutboundRefused' }, addresses.join(' '))
     await outbound.close()
   }
-  t.equal(inside.asked.length, 0)
+  t.equal(inside.requests.length, 0)
 })
 
 /** Counts who connects, and says nothing. */
@@ -127,5 +127,5 @@ t.test('a redirect is answered, not followed', async (t) => {
   t.teardown(outbound.close)
   const response = await outbound.fetch(site.url)
   t.equal(response.status, 302)
-  t.equal(site.asked.length, 1)
+  t.equal(site.requests.length, 1)
 })

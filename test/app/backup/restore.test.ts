@@ -13,7 +13,7 @@ import { platformId } from '../../../src/domain/event.ts'
 import { framesIn, writeFrames } from '../../support/backup-frames.ts'
 import { filesIn } from '../../support/blob-files.ts'
 import { blobName, embeddedLog, fileEvents, rowsIn, rowsOf } from '../../support/embedded-log.ts'
-import { folded, treesIn } from '../../support/folded-trees.ts'
+import { foldLog, treesIn } from '../../support/folded-trees.ts'
 import { metadata, recorded } from '../../support/recorded.ts'
 
 const now = Date.parse('2026-03-01T00:00:00Z')
@@ -122,7 +122,7 @@ t.test('the roots are those of the transparency logs', async (t) => {
   })
   const ids = rowsOf(log.db).records?.map(([, text]) => JSON.parse(`${text}`)[3][0][0]) ?? []
   const same = recorded(events.map((event, n) => ({ ...event, id: ids[n] ?? '' })))
-  const trees = treesIn(await folded(same, [10]))
+  const trees = treesIn(await foldLog(same, [10]))
   const file = join(log.target, 'backup')
   await backUp({ dataDir: log.dataDir, file, now })
   const { roots } = await restore({ file, dataDir: join(log.target, 'restored') })

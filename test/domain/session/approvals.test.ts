@@ -13,13 +13,13 @@ import type { SessionEvent } from '../../../src/domain/session/events.ts'
 import { decideSend, type Send } from '../../../src/domain/session/send.ts'
 import { session } from '../../../src/domain/session/session.ts'
 import { deciding } from '../../support/given.ts'
-import { begunSession, sessionEvent } from '../../support/session-events.ts'
+import { runningSession, sessionEvent } from '../../support/session-events.ts'
 
 const { data: requested } = sessionEvent('ApprovalRequested')
 const { data: paused } = sessionEvent('RunPaused')
 const { userId, keyId, ...request } = requested
 const pausedSession = [
-  ...begunSession,
+  ...runningSession,
   sessionEvent('ApprovalRequested'),
   sessionEvent('RunPaused'),
 ]
@@ -47,14 +47,14 @@ t.test('a run pauses with what it asks for, once', async (t) => {
   deciding(
     t,
     session,
-  )(...begunSession)
+  )(...runningSession)
     .when(pause)
     .emitsOnce(
       { type: 'ApprovalRequested', data: { ...request, userId, keyId } },
       { type: 'ApprovalRequested', data: { ...other, userId, keyId } },
       { type: 'RunPaused', data: paused },
     )
-  deciding(t, session)(...begunSession, sessionEvent('RunCancelled'))
+  deciding(t, session)(...runningSession, sessionEvent('RunCancelled'))
     .when(pause)
     .changesNothing()
 })
@@ -107,20 +107,23 @@ t.test('an approval that nobody decides in time is denied, once', async (t) => {
   given(...pausedSession, approved)
     .when(late)
     .changesNothing()
-  given(...begunSession)
+  given(...runningSession)
     .when(late)
     .changesNothing()
 })
 
 t.test('a paused run can resume once its approval is decided or expired', async (t) => {
   const goesOn = (...events: SessionEvent[]) => canGoOn(evolved(session, session.initial, events))
-  t.notOk(goesOn(...begunSession))
+  t.notOk(goesOn(...runningSession))
   t.notOk(goesOn(...pausedSession))
   t.ok(goesOn(...pausedSession, approved))
   t.ok(goesOn(...pausedSession, sessionEvent('ApprovalExpired')))
   const open = sessionEvent('ApprovalRequested')
-  t.notOk(goesOn(...begunSession, open, approved), 'it has not stopped yet')
-  t.ok(goesOn(...begunSession, open, approved, sessionEvent('RunPaused')), 'decided before it did')
+  t.notOk(goesOn(...runningSession, open, approved), 'it has not stopped yet')
+  t.ok(
+    goesOn(...runningSession, open, approved, sessionEvent('RunPaused')),
+    'decided before it did',
+  )
   t.notOk(goesOn(...pausedSession, approved, sessionEvent('RunCancelled')))
 })
 
@@ -181,14 +184,14 @@ t.test('nothing is left of it when the session is erased', async (t) => {
 t.test('a run that said nothing leaves no message; without one nothing is done', async (t) => {
   const { text: _, ...silent } = paused
   const state = evolved(session, session.initial, [
-    ...begunSession,
+    ...runningSession,
     { type: 'RunPaused', data: silent },
   ])
   t.match(endPaused(state, 'cancelled'), [{ type: 'RunCancelled' }])
   deciding(
     t,
     session,
-  )(...begunSession)
+  )(...runningSession)
     .when((state) => endPaused(state, 'cancelled'))
     .changesNothing()
 })

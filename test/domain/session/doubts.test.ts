@@ -7,7 +7,7 @@ import type { SessionEvent } from '../../../src/domain/session/events.ts'
 import { decideResume } from '../../../src/domain/session/runs.ts'
 import { session } from '../../../src/domain/session/session.ts'
 import { deciding } from '../../support/given.ts'
-import { begunSession, sessionEvent } from '../../support/session-events.ts'
+import { runningSession, sessionEvent } from '../../support/session-events.ts'
 
 const pay = {
   toolId: 'call_1',
@@ -19,7 +19,7 @@ const pay = {
 const paying = { ...pay, at: '0.1/0/0', argumentsDigest: 'second' }
 const paused = (...inDoubt: (typeof pay)[]) =>
   sessionEvent('RunPaused', undefined, { state: 'in_doubt', inDoubt })
-const inDoubt = [...begunSession, paused(pay)]
+const inDoubt = [...runningSession, paused(pay)]
 const outcomeTold = sessionEvent('ToolOutcomeTold')
 const { result } = outcomeTold.data
 const resumed = sessionEvent('RunResumed')
@@ -40,7 +40,7 @@ t.test('a run pauses with the calls that are in doubt', async (t) => {
   deciding(
     t,
     session,
-  )(...begunSession)
+  )(...runningSession)
     .when(decidePause({ requests: [], paused: data }, { node: 'node-1', attempt: 1 }))
     .emitsOnce({ type: 'RunPaused', data })
 })
@@ -63,7 +63,7 @@ t.test('what is refused', async (t) => {
     [[...inDoubt, outcomeTold, resumed], { outcome: 'not_done' }],
     [inDoubt, { toolId: 'call_2' }],
     [inDoubt, { runId: 'run-2' }],
-    [begunSession, {}],
+    [runningSession, {}],
     [[...inDoubt, sessionEvent('RunCancelled')], {}],
     [[...inDoubt, sessionEvent('SessionErased')], {}],
   ]
@@ -78,7 +78,7 @@ t.test('what is refused', async (t) => {
 
 t.test('calls that share an id are told apart by their arguments', async (t) => {
   const given = deciding(t, session)
-  const both = [...begunSession, paused(pay, paying)]
+  const both = [...runningSession, paused(pay, paying)]
   given(...both)
     .when(says())
     .refuses('arguments_changed')
@@ -93,10 +93,10 @@ t.test('calls that share an id are told apart by their arguments', async (t) => 
     .when(says())
     .emits(second)
   const equal = { ...paying, argumentsDigest: 'first' }
-  given(...begunSession, paused(pay, equal))
+  given(...runningSession, paused(pay, equal))
     .when(says())
     .emits(outcomeTold)
-  given(...begunSession, paused(pay, equal), outcomeTold)
+  given(...runningSession, paused(pay, equal), outcomeTold)
     .when(says())
     .emits(second)
 })
@@ -122,7 +122,7 @@ t.test('the run resumes with the outcome, and may be in doubt again', async (t) 
     .when(says())
     .emits(outcomeTold)
 
-  const both = [...begunSession, paused(pay, paying)]
+  const both = [...runningSession, paused(pay, paying)]
   const { data } = outcomeTold
   const meanwhile: SessionEvent = { type: 'ToolOutcomeTold', data: { ...data, at: paying.at } }
   const heard = after(...both, outcomeTold, resumed, meanwhile, paused(paying))

@@ -1,4 +1,4 @@
-import { allRag, encoded, library } from '../../support/library.ts'
+import { allRag, encodedFile, library } from '../../support/library.ts'
 import { raw } from '../../support/raw.ts'
 import { rounds } from '../../support/rounds.ts'
 import { type Attack, expect } from '../../support/under-attack.ts'
@@ -15,7 +15,7 @@ export const largeForms: Attack = async (server) => {
   const ask = raw(server.url)
   const post = (path: string, type: string, body: string) =>
     ask(path, { method: 'POST', headers: { 'x-api-key': key.key, 'content-type': type }, body })
-  const large = encoded('large.txt', Buffer.alloc(10 * 1024 * 1024, 'Zebras sleep. '))
+  const large = encodedFile('large.txt', Buffer.alloc(10 * 1024 * 1024, 'Zebras sleep. '))
   return async () => {
     const escapes = `csrf=${'%'.repeat(990_000)}`
     // The answer comes before the form: the connection may break while it is sent.

@@ -1,5 +1,5 @@
 import { v7 as uuid } from 'uuid'
-import { allRag, encoded, library } from '../../support/library.ts'
+import { allRag, encodedFile, library } from '../../support/library.ts'
 import { type Attack, expect } from '../../support/under-attack.ts'
 
 const heads = Array.from({ length: 6 }, (_, n) => `${'#'.repeat(n + 1)} ${'Heading '.repeat(170)}`)
@@ -13,7 +13,7 @@ export const longHeadings: Attack = async (server) => {
       await organization.key({ scopes: allRag }),
     )
     const id = await datastore(uuid())
-    expect(await upload(id, encoded('bomb.md', `${heads.join('\n\n')}\n\n${body}`)), 200)
+    expect(await upload(id, encodedFile('bomb.md', `${heads.join('\n\n')}\n\n${body}`)), 200)
     const [{ status }] = await settled(id)
     const hits = (await search(id, 'zebra')).length
     if (hits !== (status === 'completed' ? 10 : 0)) throw new Error(`${status}, found ${hits}`)

@@ -1,4 +1,4 @@
-import { allRag, encoded, library } from '../../support/library.ts'
+import { allRag, encodedFile, library } from '../../support/library.ts'
 import { rounds } from '../../support/rounds.ts'
 import { type Attack, expect } from '../../support/under-attack.ts'
 
@@ -12,7 +12,7 @@ export const searches: Attack = async (server) => {
   const organization = await server.platform.organization({ credits: 1_000_000 })
   const { datastore, upload, settled } = library(await organization.key({ scopes: allRag }))
   const id = await datastore()
-  expect(await upload(id, encoded('many.txt', paragraphs)), 200)
+  expect(await upload(id, encodedFile('many.txt', paragraphs)), 200)
   const [{ status }] = await settled(id)
   if (status !== 'completed') throw new Error(`the document has ${status}`)
   return async () => {

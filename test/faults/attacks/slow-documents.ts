@@ -1,5 +1,5 @@
 import { v7 as uuid } from 'uuid'
-import { allRag, encoded, library } from '../../support/library.ts'
+import { allRag, encodedFile, library } from '../../support/library.ts'
 import { type Attack, expect } from '../../support/under-attack.ts'
 
 const deep = '>'.repeat(150_000)
@@ -16,8 +16,8 @@ export const slowDocuments: Attack = async ({ platform }) => {
     const quick = library(await quickly.key({ scopes: allRag }))
     const [slowStore, quickStore] = [await slow.datastore(uuid()), await quick.datastore(uuid())]
     for (let n = 0; n < documents; n++)
-      expect(await slow.upload(slowStore, encoded(`${n}.md`, `${deep}${n}`)), 200)
-    expect(await quick.upload(quickStore, encoded('short.txt', 'Ten bytes.')), 200)
+      expect(await slow.upload(slowStore, encodedFile(`${n}.md`, `${deep}${n}`)), 200)
+    expect(await quick.upload(quickStore, encodedFile('short.txt', 'Ten bytes.')), 200)
     const [file] = await quick.settled(quickStore)
     if (file.status !== 'completed') throw new Error(`the short document has ${file.status}`)
     expect(await slow.ask('DELETE', `/datastores/${slowStore}?force=true`), 200, 204)

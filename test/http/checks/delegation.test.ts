@@ -45,7 +45,7 @@ t.test('every operation refuses a user of another organization as on_behalf_of',
     owner: { email: 'other@example.com' },
   })
   const key = await platform('POST', `${at}/api-keys`, { name: 'All', scopes })
-  const ask = world.asking(key.body.key)
+  const ask = world.clientOf(key.body.key)
   const document = (await world.http.inject('/api/openapi.json')).json()
 
   const operations = operationsOf(document)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Asked, raw } from '../../support/raw.ts'
+import { type RawRequest, raw } from '../../support/raw.ts'
 import { startApp } from '../../support/server.ts'
 
 const chat = '/api/external/v1/chat/completions'
@@ -134,7 +134,7 @@ t.test('a key is found wherever clients put it', async (t) => {
   const { key } = await organization.key()
   const missing = { status: 401, headers: { 'x-error-code': 'missing_api_key' } }
   const invalid = { status: 401, headers: { 'x-error-code': 'invalid_api_key' } }
-  const cases: [string, Asked['headers'] & object, object][] = [
+  const cases: [string, RawRequest['headers'] & object, object][] = [
     ['X-API-Key', { 'x-api-key': key }, { status: 200 }],
     ['Bearer', { authorization: `Bearer ${key}` }, { status: 200 }],
     ['in any case', { Authorization: `bearer  ${key}` }, { status: 200 }],

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { api, scene } from '../../contract/scene.ts'
 import { user } from '../../support/client.ts'
-import { encoded } from '../../support/library.ts'
+import { encodedFile } from '../../support/library.ts'
 import { connect } from '../../support/socket.ts'
 
 const messages = user('Hi')
@@ -122,7 +122,7 @@ t.test('the bodies of refusals that say more than their words, byte for byte', a
       '{"detail":{"error":{"message":"The DataStore is in use by: Reader","type":"conflict_error","code":"datastore_in_use","agents":[{"agent_id":"AGENT","name":"Reader"}]}}}',
     )
     t.equal(
-      wireText((await rag.upload(id, { ...encoded('a.txt', 'a'), content: '!' })).body, names),
+      wireText((await rag.upload(id, { ...encodedFile('a.txt', 'a'), content: '!' })).body, names),
       '{"detail":{"error":{"message":"a.txt: the content is not valid base64","type":"validation_error","code":"invalid_base64","filename":"a.txt"}}}',
     )
     t.equal(

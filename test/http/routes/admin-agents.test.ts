@@ -481,7 +481,7 @@ t.test('agents are managed with the scope and the organization of the key', asyn
     owner,
     owner_user_id,
     asPlatform: platform,
-    asking: as,
+    clientOf: as,
     created,
   } = await staged(t)
   const agent = `${agents}/${await created({ name: 'A' })}`
@@ -514,7 +514,7 @@ t.test('agents are managed with the scope and the organization of the key', asyn
 })
 
 t.test('an idempotency key creates one agent', async (t) => {
-  const { agents, owner, asking: as, at } = await staged(t)
+  const { agents, owner, clientOf: as, at } = await staged(t)
   const key = await owner('POST', `${at}/api-keys`, { name: 'Own', type: 'user' })
   const once = as(key.body.key, { 'idempotency-key': 'one' })
   const [first, second] = [
@@ -576,9 +576,9 @@ t.test('MCP servers are listed with the status of their last check', async (t) =
   t.match((await owner('GET', `${at}/agents`)).body.agents.at(-1).mcp_servers[0].status, {
     state: 'ok',
   })
-  const before = up.asked.length
+  const before = up.requests.length
   await statuses()
-  t.equal(up.asked.length, before, 'reading asks no server')
+  t.equal(up.requests.length, before, 'reading asks no server')
   const { body: read } = await owner('GET', agent)
   const sent = await owner('PATCH', agent, { mcp_servers: read.mcp_servers })
   t.equal(sent.status, 200, 'what was read can be sent')

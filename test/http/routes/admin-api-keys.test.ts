@@ -4,7 +4,7 @@ import { startApp } from '../../support/server.ts'
 
 t.test('organization keys', async (t) => {
   const all = await startApp(t)
-  const { asking: as } = all
+  const { clientOf: as } = all
   const { at, owner, owner_user_id, organization_id } = await withOrganization(all)
   const created = await owner('POST', `${at}/api-keys`, {
     name: 'Partner',
@@ -84,7 +84,7 @@ t.test('partner scopes are in no default set, and added by updating a key', asyn
   ])
   t.equal(provisioning, false)
   const provision = () =>
-    all.asking(key)('POST', users, { email: 'ann@example.com', organization_id })
+    all.clientOf(key)('POST', users, { email: 'ann@example.com', organization_id })
   t.match(await provision(), { body: { missing_scopes: ['users:provision'] } })
   const path = `${at}/api-keys/${key_id}`
   const change = { scopes: [...scopes, 'users:provision'], rate_limit_minute: 7 }
@@ -120,7 +120,7 @@ t.test('partner scopes are in no default set, and added by updating a key', asyn
 
 t.test('user keys', async (t) => {
   const all = await startApp(t)
-  const { asking: as, asPlatform: platform } = all
+  const { clientOf: as, asPlatform: platform } = all
   const { owner, organization_id } = await withOrganization(all)
   const create = () => owner('POST', '/api/me/api-keys', { name: 'Mine' })
   const first = await create()
@@ -159,7 +159,7 @@ t.test('a null field of a new key counts as absent', async (t) => {
 
 t.test('PATCH and DELETE of a user key: for its user and the platform only', async (t) => {
   const all = await startApp(t)
-  const { asking: as, asPlatform: platform } = all
+  const { clientOf: as, asPlatform: platform } = all
   const { at, owner, organization_id } = await withOrganization(all)
   const login = { email: 'ann@example.com', provider: 'google', subject: 's-1' }
   const accept = [{ organization_id }]

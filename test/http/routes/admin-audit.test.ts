@@ -5,7 +5,7 @@ import { startApp } from '../../support/server.ts'
 
 t.test('managers see the events of their organization, and of no other', async (t) => {
   const all = await startApp(t, {}, { laterApart: true })
-  const { asPlatform: platform, asking: as } = all
+  const { asPlatform: platform, clientOf: as } = all
   const { at, owner, organization_id, owner_user_id } = await withOrganization(all)
   const events = `${at}/audit/events`
 
@@ -61,7 +61,7 @@ t.test('events are found by request, session, model and agent', async (t) => {
   const { at, owner, organization_id, created } = await withOrganization(all)
   const { key } = (await all.asPlatform('POST', `${at}/api-keys`, { name: 'Chat' })).body
   for (const session_id of ['s-1', 's-2'])
-    await all.asking(key, { 'x-request-id': `asked-${session_id}` })(
+    await all.clientOf(key, { 'x-request-id': `asked-${session_id}` })(
       'POST',
       '/api/external/v1/chat/completions',
       { session_id, messages: [{ role: 'user', content: 'Hello' }] },

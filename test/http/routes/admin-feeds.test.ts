@@ -7,7 +7,7 @@ import type { Document } from '../../../src/ports/views.ts'
 import { type Client, client } from '../../support/client.ts'
 import { consumer } from '../../support/consumer.ts'
 import { eventually } from '../../support/eventually.ts'
-import { allRag, encoded, library } from '../../support/library.ts'
+import { allRag, encodedFile, library } from '../../support/library.ts'
 import { formats } from '../../support/open-api.ts'
 import { superAdminKey } from '../../support/platform.ts'
 import { startApp, startChat, startServer } from '../../support/server.ts'
@@ -204,7 +204,7 @@ t.test('an upload that has its vectors keeps the schema too', async (t) => {
   const { organizationId } = organization
   const { verify } = await followed(t, server.url, organizationId, 'uploads')
   const shelf = library(await organization.key({ scopes: allRag }))
-  await shelf.upload(await shelf.datastore(), encoded('car.txt', 'The car is red.'))
+  await shelf.upload(await shelf.datastore(), encodedFile('car.txt', 'The car is red.'))
   const admin = server.as(superAdminKey)
   const embedded = `/api/admin/organizations/${organizationId}/audit/events?type=UploadEmbedded`
   await eventually(async () => (await admin.ask('GET', embedded)).body.events.length > 0)

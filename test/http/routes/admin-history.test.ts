@@ -5,7 +5,7 @@ import { startApp } from '../../support/server.ts'
 
 t.test('a read model is returned as of a position and as of a time', async (t) => {
   const all = await startApp(t, {}, { laterApart: true })
-  const { asPlatform: platform, asking: as, http } = all
+  const { asPlatform: platform, clientOf: as, http } = all
   const { at, owner, owner_user_id } = await withOrganization(all)
   const state = `${at}/audit/state`
   const agents = async (as_of = '') => {
@@ -103,7 +103,7 @@ t.test('a read model is returned as of a position and as of a time', async (t) =
 
 t.test('usage is reported by day, agent, user and key', async (t) => {
   const all = await startApp(t, {}, { laterApart: true })
-  const { asPlatform: platform, asking: as } = all
+  const { asPlatform: platform, clientOf: as } = all
   const { at, owner, owner_user_id } = await withOrganization(all)
   const key = (await platform('POST', `${at}/api-keys`, { name: 'Chat' })).body
   const chat = as(key.key)

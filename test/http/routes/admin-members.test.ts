@@ -4,7 +4,7 @@ import { startApp } from '../../support/server.ts'
 
 t.test('members', async (t) => {
   const all = await startApp(t)
-  const { asPlatform: platform, asking: as } = all
+  const { asPlatform: platform, clientOf: as } = all
   const { at, owner, owner_user_id, organization_id } = await withOrganization(all)
   const invited = await owner('POST', `${at}/members`, {
     email: ' Ann@Example.com ',
@@ -88,7 +88,7 @@ t.test('null for what is not said; ids that nobody has', async (t) => {
 
 t.test('the keys of a removed member stay revoked when she joins again', async (t) => {
   const all = await startApp(t)
-  const { asPlatform: platform, asking: as } = all
+  const { asPlatform: platform, clientOf: as } = all
   const first = await withOrganization(all)
   const second = (
     await platform('POST', '/api/admin/organizations', {
@@ -145,5 +145,5 @@ t.test('a key stays when its backer cannot be removed', async (t) => {
   const { at, owner, owner_user_id } = await withOrganization(all)
   const created = await owner('POST', `${at}/api-keys`, { name: 'Shop' })
   t.match(await owner('DELETE', `${at}/members/${owner_user_id}`), { code: 'last_owner' })
-  t.equal((await all.asking(created.body.key)('GET', '/api/external/agents')).status, 200)
+  t.equal((await all.clientOf(created.body.key)('GET', '/api/external/agents')).status, 200)
 })

@@ -4,7 +4,7 @@ import { startApp } from '../../support/server.ts'
 
 t.test('organizations', async (t) => {
   const all = await startApp(t)
-  const { asPlatform: platform, asking: as } = all
+  const { asPlatform: platform, clientOf: as } = all
   const { at, created, owner, organization_id, owner_user_id } = await withOrganization(all)
   t.equal(created.status, 201)
   t.strictSame(Object.keys(created.body), [

@@ -149,7 +149,7 @@ t.test('erasing texts changes no leaf', async (t) => {
 
 t.test('wrong queries and requests without permission are refused', async (t) => {
   const all = await startApp(t, {}, { laterApart: true })
-  const { asPlatform: platform, asking: as } = all
+  const { asPlatform: platform, clientOf: as } = all
   const { at, owner } = await withOrganization(all)
   for (const query of [
     'inclusion',

@@ -20,7 +20,7 @@ t.test('GET /api/external/agents', async (t) => {
   await create({ name: 'Old pipeline', agent_type: 'SEQUENTIAL_AGENT', is_active: false })
 
   const key = await owner('POST', `${at}/api-keys`, { name: 'Lists', scopes: ['agents:list'] })
-  const list = (query = '') => all.asking(key.body.key)('GET', `/api/external/agents${query}`)
+  const list = (query = '') => all.clientOf(key.body.key)('GET', `/api/external/agents${query}`)
   const { body } = await list()
   t.equal(body.total, 5)
   t.equal(body.organization_id, organization_id)
@@ -74,9 +74,9 @@ t.test('listing agents requires a key with the scope agents:list', async (t) => 
   const { at, owner } = await withOrganization(all)
   const key = await owner('POST', `${at}/api-keys`, { name: 'Chats', scopes: ['sessions:read'] })
   for (const path of ['/api/external/agents', '/management/agents'])
-    t.match(await all.asking(key.body.key)('GET', path), {
+    t.match(await all.clientOf(key.body.key)('GET', path), {
       status: 403,
       body: { error: 'insufficient_scopes', missing_scopes: ['agents:list'] },
     })
-  t.match(await all.asking('')('GET', '/api/external/agents'), { status: 401 })
+  t.match(await all.clientOf('')('GET', '/api/external/agents'), { status: 401 })
 })

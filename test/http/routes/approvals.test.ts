@@ -1,5 +1,5 @@
 import t from 'tap'
-import { approving, refundCall } from '../../support/approving.ts'
+import { approvalScene, refundCall } from '../../support/approval-scene.ts'
 import { contents, eventsOf, textOf, user } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { mcpClient } from '../../support/mcp-client.ts'
@@ -8,7 +8,7 @@ import { movableClock } from '../../support/server.ts'
 import { json, web } from '../../support/web.ts'
 
 t.test('a whole answer tells what waits, and the list shows it', async (t) => {
-  const { asked: requestRefund, list, key, site } = await approving(t)
+  const { requestRefund, list, key, site } = await approvalScene(t)
   const { status, body } = await requestRefund('s')
   t.equal(status, 200)
   const [pending, ...more] = body.pending_approvals
@@ -25,11 +25,11 @@ t.test('a whole answer tells what waits, and the list shows it', async (t) => {
     status: 200,
     body: { approvals: [{ ...pending, session_id: 's', status: 'pending' }], total: 1 },
   })
-  t.equal(site.asked.length, 0)
+  t.equal(site.requests.length, 0)
 })
 
 t.test('an approved call is made, and the turn runs to its end', async (t) => {
-  const { asked: requestRefund, decide, key, site, provider, organization } = await approving(t)
+  const { requestRefund, decide, key, site, provider, organization } = await approvalScene(t)
   const { body } = await requestRefund('s')
   const [pending] = body.pending_approvals
   t.match(await decide(pending, 'approve'), { status: 200, body: { status: 'approved' } })
@@ -38,7 +38,7 @@ t.test('an approved call is made, and the turn runs to its end', async (t) => {
   t.match(frames[0]?.data, { event: 'run_resumed' })
   t.equal(textOf(frames), 'Let me see. \n\nDone.')
   t.strictSame(
-    site.asked.map(({ body }) => JSON.parse(body)),
+    site.requests.map(({ body }) => JSON.parse(body)),
     [refundCall.arguments],
   )
   t.equal(provider.requests.length, 2, 'no model was asked twice')
@@ -49,13 +49,13 @@ t.test('an approved call is made, and the turn runs to its end', async (t) => {
 })
 
 t.test('the model receives a denial and its reason', async (t) => {
-  const { asked: requestRefund, decide, list, key, site, provider } = await approving(t)
+  const { requestRefund, decide, list, key, site, provider } = await approvalScene(t)
   const { body } = await requestRefund('s')
   const [pending] = body.pending_approvals
   const denied = await decide(pending, 'deny', { reason: 'Too much' })
   t.match(denied, { status: 200, body: { status: 'denied' } })
   await (await key.attach('s')).all()
-  t.equal(site.asked.length, 0)
+  t.equal(site.requests.length, 0)
   const content = provider.requests.at(-1)?.body.messages.at(-1)?.content
   t.match(content, /denied, and not made.*Too much/)
   t.match(await list('?status=denied'), {
@@ -64,7 +64,7 @@ t.test('the model receives a denial and its reason', async (t) => {
 })
 
 t.test('a call is decided once, by its digest', async (t) => {
-  const { asked: requestRefund, decide, site, key } = await approving(t)
+  const { requestRefund, decide, site, key } = await approvalScene(t)
   const { body } = await requestRefund('s')
   const [pending] = body.pending_approvals
   const other = { ...pending, arguments_digest: '0'.repeat(64) }
@@ -73,7 +73,7 @@ t.test('a call is decided once, by its digest', async (t) => {
   t.strictSame(both.map(({ status }) => status).toSorted(), [200, 409])
   await (await key.attach('s')).all()
   t.match(await decide(pending, 'deny'), { status: 409, code: 'approval_decided' })
-  t.equal(site.asked.length, 1)
+  t.equal(site.requests.length, 1)
   t.match(await decide({ ...pending, approval_id: 'none' }, 'deny'), {
     status: 404,
     code: 'approval_not_found',
@@ -92,7 +92,7 @@ t.test('a call is decided once, by its digest', async (t) => {
 })
 
 t.test('approvals of users are seen and decided by their user or a delegate alone', async (t) => {
-  const { asked: requestRefund, decide, list, member, server, organization } = await approving(t)
+  const { requestRefund, decide, list, member, server, organization } = await approvalScene(t)
   const scopes = ['orchestrator:invoke', 'approvals:read', 'approvals:decide']
   const { id: ann, key: anns } = await member()
   const application = await organization.key({ scopes })
@@ -130,14 +130,7 @@ t.test('approvals of users are seen and decided by their user or a delegate alon
 })
 
 t.test('approvals of admins are decided by an admin, not by the user', async (t) => {
-  const {
-    asked: requestRefund,
-    decide,
-    list,
-    key,
-    member,
-    organization,
-  } = await approving(t, {
+  const { requestRefund, decide, list, key, member, organization } = await approvalScene(t, {
     approver: 'admin',
   })
   const { id: ann, key: anns } = await member()
@@ -161,15 +154,11 @@ t.test('approvals of admins are decided by an admin, not by the user', async (t)
 
 t.test('a call without a decision in time is denied, and the turn continues', async (t) => {
   const clock = movableClock()
-  const {
-    asked: requestRefund,
-    decide,
-    list,
-    key,
-    server,
-    site,
-    provider,
-  } = await approving(t, { approval_ttl: 60 }, { clock })
+  const { requestRefund, decide, list, key, server, site, provider } = await approvalScene(
+    t,
+    { approval_ttl: 60 },
+    { clock },
+  )
   const { body } = await requestRefund('s')
   const [pending] = body.pending_approvals
   await server.tick()
@@ -180,21 +169,21 @@ t.test('a call without a decision in time is denied, and the turn continues', as
   await (await key.attach('s')).all()
   t.match(provider.requests.at(-1)?.body.messages.at(-1)?.content, /nobody approved this call/)
   t.match(await list('?status=expired'), { body: { total: 1 } })
-  t.equal(site.asked.length, 0)
+  t.equal(site.requests.length, 0)
 })
 
 t.test('a call is denied soon after its time, without the recurring work', async (t) => {
-  const { asked: requestRefund, list, key, site } = await approving(t, { approval_ttl: 1 })
+  const { requestRefund, list, key, site } = await approvalScene(t, { approval_ttl: 1 })
   await requestRefund('s')
   await eventually(async () => (await list('?status=expired')).body.total === 1)
   await (await key.attach('s')).all()
-  t.equal(site.asked.length, 0)
+  t.equal(site.requests.length, 0)
 })
 
 t.test(
   'a turn that waits is cancelled by its user, by a new message, and not by a restart',
   async (t) => {
-    const { asked: requestRefund, decide, list, key, organization, server } = await approving(t)
+    const { requestRefund, decide, list, key, organization, server } = await approvalScene(t)
     const cancelled = await requestRefund('cancelled')
     t.match(await key.cancel('cancelled'), { body: { cancelled: true } })
     t.match(await key.cancel('cancelled'), { body: { cancelled: false } })
@@ -221,7 +210,7 @@ t.test(
 t.test(
   'a stream tells what waits, and the same request is answered by the turn that waits',
   async (t) => {
-    const { key, provider, shop } = await approving(t)
+    const { key, provider, shop } = await approvalScene(t)
     provider.next({ text: 'Let me see. ', calls: [refundCall] })
     const request = { model: shop, session_id: 's', messages: user('Refund A-1') }
     const frames = await (await key.stream(request)).all()
@@ -249,7 +238,7 @@ t.test(
 )
 
 t.test('branches side by side: one ends, two wait, and each goes on when it may', async (t) => {
-  const { organization, key, site, refund, provider, decide } = await approving(t)
+  const { organization, key, site, refund, provider, decide } = await approvalScene(t)
   const branch = async (name: string) => organization.agent({ name, tools: [refund] })
   const sub_agents = [await branch('One'), await branch('Two'), await branch('Three')]
   const team = await organization.agent({ name: 'Team', agent_type: 'PARALLEL_AGENT', sub_agents })
@@ -262,14 +251,14 @@ t.test('branches side by side: one ends, two wait, and each goes on when it may'
   await decide(first, 'approve')
   await (await key.attach('s')).all()
   t.strictSame(
-    site.asked.map(({ body }) => JSON.parse(body)),
+    site.requests.map(({ body }) => JSON.parse(body)),
     [first.arguments],
   )
   t.match(await key.status('s'), { body: { state: 'awaiting_approval' } })
   provider.next({ text: 'As you wish.' })
   await decide(second, 'deny')
   await (await key.attach('s')).all()
-  t.equal(site.asked.length, 1)
+  t.equal(site.requests.length, 1)
   const [, answer] = await contents(key, 's')
   for (const text of ['Refunded.', 'As you wish.', 'Nothing to do.']) t.match(answer, text)
   t.equal(provider.requests.length, 5)
@@ -277,17 +266,8 @@ t.test('branches side by side: one ends, two wait, and each goes on when it may'
 
 t.test('a call is made only under the approved definition', async (t) => {
   const elsewhere = await web(t, (_, response) => json(response, { taken: true }))
-  const {
-    asked: requestRefund,
-    decide,
-    key,
-    site,
-    provider,
-    organization,
-    refund,
-    shop,
-    server,
-  } = await approving(t, {}, {}, elsewhere.host)
+  const { requestRefund, decide, key, site, provider, organization, refund, shop, server } =
+    await approvalScene(t, {}, {}, elsewhere.host)
   const free = { ...refund, requires_approval: false }
   const changes: [string, object][] = [
     ['its address', { ...refund, url: `${elsewhere.url}/refunds` }],
@@ -313,19 +293,19 @@ t.test('a call is made only under the approved definition', async (t) => {
       change,
     )
   }
-  t.equal(site.asked.length + elsewhere.asked.length, 0)
+  t.equal(site.requests.length + elsewhere.requests.length, 0)
 
   await configure(refund)
   const [pending] = (await requestRefund('alike')).body.pending_approvals
   await configure({ ...free, description: 'Pays back' })
   await decide(pending, 'approve')
   await (await key.attach('alike')).all()
-  t.equal(site.asked.length, 1, 'it is made where nothing changed that it does')
+  t.equal(site.requests.length, 1, 'it is made where nothing changed that it does')
 })
 
 t.test('a tool of an MCP server waits too', async (t) => {
   const server = await mcpServer(t)
-  const { organization, key, provider, decide } = await approving(t, {}, {}, server.host)
+  const { organization, key, provider, decide } = await approvalScene(t, {}, {}, server.host)
   const adder = await organization.agent({
     name: 'Adder',
     mcp_servers: [{ name: 'math', url: server.url, requires_approval: true }],
@@ -343,7 +323,7 @@ t.test('an approved tool of an MCP server is not called at another server', asyn
   const original = await mcpServer(t)
   const other = await mcpServer(t)
   const hosts = `${original.host},${other.host}`
-  const { organization, key, provider, decide, server } = await approving(t, {}, {}, hosts)
+  const { organization, key, provider, decide, server } = await approvalScene(t, {}, {}, hosts)
   const at = (url: string, requires_approval: boolean) => ({
     mcp_servers: [{ name: 'math', url, requires_approval }],
   })
@@ -359,7 +339,7 @@ t.test('an approved tool of an MCP server is not called at another server', asyn
 })
 
 t.test('lists and metrics tell which turns wait', async (t) => {
-  const { asked: requestRefund, decide, key, server } = await approving(t)
+  const { requestRefund, decide, key, server } = await approvalScene(t)
   const waiting = async () => {
     const metrics = await (await fetch(`${server.url}/metrics`)).text()
     return metrics.match(/^reprise_runs_waiting\{.*$/gm)
@@ -385,7 +365,7 @@ t.test('lists and metrics tell which turns wait', async (t) => {
 })
 
 t.test('an agent that is a tool of MCP says that its turn waits', async (t) => {
-  const { shop, key, provider, server, decide } = await approving(t)
+  const { shop, key, provider, server, decide } = await approvalScene(t)
   const client = await mcpClient(t, server, key)
   const { tools } = await client.listTools()
   const name = tools.find((tool) => tool.title === 'Shop')?.name ?? ''
@@ -413,17 +393,12 @@ t.test('an agent that is a tool of MCP says that its turn waits', async (t) => {
 })
 
 t.test('keys of a member do what users may, and nothing that takes an admin', async (t) => {
-  const {
-    asked: requestRefund,
-    list,
-    decide,
-    member,
-    organization,
-    server,
-    shop,
-  } = await approving(t, {
-    approver: 'admin',
-  })
+  const { requestRefund, list, decide, member, organization, server, shop } = await approvalScene(
+    t,
+    {
+      approver: 'admin',
+    },
+  )
   const { id: ann, key: anns } = await member()
   const scopes = [
     'orchestrator:invoke',
@@ -472,16 +447,8 @@ t.test('keys of a member do what users may, and nothing that takes an admin', as
 t.test(
   'a turn that waits: its fork, its erasure, and what its user has lost meanwhile',
   async (t) => {
-    const {
-      asked: requestRefund,
-      decide,
-      list,
-      key,
-      site,
-      server,
-      organization,
-      shop,
-    } = await approving(t)
+    const { requestRefund, decide, list, key, site, server, organization, shop } =
+      await approvalScene(t)
     const pendingIn = async (session: string) =>
       (await requestRefund(session)).body.pending_approvals[0]
 
@@ -495,7 +462,7 @@ t.test(
     t.match(await key.status('source'), { body: { state: 'awaiting_approval' } })
     t.match(await decide(forked, 'approve'), { status: 200 })
     await (await key.attach('source')).all()
-    t.equal(site.asked.length, 1)
+    t.equal(site.requests.length, 1)
 
     const erased = await pendingIn('erased')
     const [{ run_id }] = (await list('?status=pending')).body.approvals
@@ -505,7 +472,7 @@ t.test(
     t.match(reply, { status: 200 })
     t.match(await decide(erased, 'approve'), { status: 404 })
     t.match(await list('?status=pending'), { body: { total: 0 } })
-    t.equal(site.asked.length, 1)
+    t.equal(site.requests.length, 1)
 
     // Its credits are reserved; others spend the rest.
     const poor = await pendingIn('poor')
@@ -516,7 +483,7 @@ t.test(
     t.match(await key.chat({ model: shop, messages: user('No') }), { code: 'insufficient_credits' })
     t.match(await decide(poor, 'approve'), { status: 200 })
     await (await key.attach('poor')).all()
-    t.equal(site.asked.length, 2, 'a turn that had begun is ended')
+    t.equal(site.requests.length, 2, 'a turn that had begun is ended')
     await server.platform.ask('POST', `/users/${ownerId}/credits`, { amount: 200, reason: 'test' })
 
     const { balance, effective: left } = await organization.balance()
@@ -525,7 +492,7 @@ t.test(
 )
 
 t.test('an agent that is gone ends its turn, and the calls beside are withdrawn', async (t) => {
-  const { key, decide, list, shop, provider, server, organization, site } = await approving(t)
+  const { key, decide, list, shop, provider, server, organization, site } = await approvalScene(t)
   provider.next({ calls: [refundCall, { ...refundCall, arguments: { order: 'A-2' } }] })
   const request = { model: shop, session_id: 's', messages: user('Refund both') }
   const [first, second] = (await key.chat(request)).body.pending_approvals
@@ -538,7 +505,7 @@ t.test('an agent that is gone ends its turn, and the calls beside are withdrawn'
   })
   t.match(await list('?status=pending'), { body: { total: 0 } })
   t.match(await decide(second, 'approve'), { status: 409, code: 'approval_decided' })
-  t.equal(site.asked.length, 0)
+  t.equal(site.requests.length, 0)
   await server.tick()
   const { balance, effective } = await organization.balance()
   t.equal(balance, effective, 'no credits are held')

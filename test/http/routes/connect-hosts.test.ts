@@ -45,11 +45,11 @@ const scene = async (t: Test) => {
       configure(agent_id, { tools: [shopCall(url, 'SHOP')] }),
     /** What each host was sent as the credential in a chat of the user, and what the tool said. */
     async sent(target_agent_id: string, text = 'Call shop') {
-      const before = { shop: shop.asked.length, other: other.asked.length }
+      const before = { shop: shop.requests.length, other: other.requests.length }
       const chat = { messages: user(text), target_agent_id, on_behalf_of: user_id }
       const { body } = await key.chat(chat)
       const valuesOf = (site: typeof shop, from: number) =>
-        site.asked.slice(from).map(({ headers }) => headers['x-shop'])
+        site.requests.slice(from).map(({ headers }) => headers['x-shop'])
       return {
         shop: valuesOf(shop, before.shop),
         other: valuesOf(other, before.other),
@@ -150,9 +150,9 @@ t.test('a value is not sent to an MCP server at another host', async (t) => {
   const agent_id = await organization.agent({ name: 'Asker', ...at(mcp.url) })
   await key.ask('PUT', `${of}/credentials/SHOP`, { value })
   await sent(agent_id, 'Call whoami')
-  t.ok(mcp.asked.some(({ headers }) => headers.authorization === `Bearer ${value}`))
+  t.ok(mcp.requests.some(({ headers }) => headers.authorization === `Bearer ${value}`))
   await configure(agent_id, at(otherMcp.url))
   t.match((await sent(agent_id, 'Call mcp')).said, `SHOP may not be sent to ${otherMcp.host}`)
-  t.equal(otherMcp.asked.length, 0)
+  t.equal(otherMcp.requests.length, 0)
   t.strictSame(await connected(agent_id), { SHOP: false })
 })

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { movableClock, startApp } from '../../support/server.ts'
-import { hired, studio } from '../../support/studio.ts'
+import { hirePainter, studio } from '../../support/studio.ts'
 
 const unknown = '01890000-0000-7000-8000-000000000000'
 const week = 7 * 24 * 60 * 60_000
@@ -70,11 +70,11 @@ t.test('content belongs to its user, and to the organization', async (t) => {
   const { server, organization, draw, over, get } = await studio(t)
   const id = await draw()
   const { storage_url } = await over(id)
-  const stranger = await hired(await server.platform.organization())
+  const stranger = await hirePainter(await server.platform.organization())
   const user_id = await organization.member()
   await server.platform.ask('PUT', `/users/${user_id}/subscription`, { plan: 'pro_monthly' })
   await server.platform.ask('POST', `/users/${user_id}/credits`, { amount: 1, reason: 'x' })
-  const colleague = await hired({
+  const colleague = await hirePainter({
     ...organization,
     key: async (settings) => organization.key({ ...settings, type: 'user', user_id }),
   })
@@ -299,9 +299,9 @@ t.test('a webhook hastens what the provider is asked anyway', async (t) => {
   for (const end = Date.now() + 10_000; provider.count('file') === 0 && Date.now() < end; )
     t.equal(await callWebhook(), 204)
   t.match(await over(id), { status: 'completed', output_url: `${provider.url}/files/p-1` })
-  const requests = provider.asked.length
+  const requests = provider.requests.length
   t.equal(await callWebhook(), 204, 'told again, nothing comes of it')
-  t.equal(provider.asked.length, requests)
+  t.equal(provider.requests.length, requests)
   const second = await draw('Draw a picture of a heron')
   await when(second, 'processing')
   t.equal((await over(id)).status, 'completed')
@@ -311,7 +311,7 @@ t.test('a webhook hastens what the provider is asked anyway', async (t) => {
 
 t.test('without a provider: small, valid files, and no video', async (t) => {
   const server = await startApp(t, {}, { generation: { pollMs: 10 } })
-  const { draw, over, retry } = await hired(await server.platform.organization())
+  const { draw, over, retry } = await hirePainter(await server.platform.organization())
   const generate = async (message: string) => {
     const item = await over(await draw(message))
     const reply = await fetch(item.storage_url)

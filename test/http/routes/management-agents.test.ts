@@ -66,7 +66,7 @@ t.test('GET /management/agents: squads, for connect links', async (t) => {
 
 t.test('PUT /api/external/management/agents/{agent_id}/instruction', async (t) => {
   const all = await startApp(t)
-  const { asking: as, asPlatform: platform } = all
+  const { clientOf: as, asPlatform: platform } = all
   const { at, owner, organization_id } = await withOrganization(all)
   const agent = (await owner('POST', `${at}/agents`, { name: 'A', instruction: 'Old.' })).body
   const put = (ask: typeof owner, body: object, id = agent.agent_id) =>

@@ -123,11 +123,11 @@ t.test('an agent sends the value of whom it acts for, as it is now', async (t) =
   const bo = await scene.provisioned('bo@example.com')
   /** What the shop was sent during a chat in the name of a user. */
   const sent = async (on_behalf_of: string) => {
-    const before = shop.asked.length
+    const before = shop.requests.length
     const messages = user('Call shop')
     const chat = await key.chat({ messages, target_agent_id, on_behalf_of })
     t.equal(chat.status, 200)
-    const values = shop.asked.slice(before).map(({ headers }) => headers['x-shop'])
+    const values = shop.requests.slice(before).map(({ headers }) => headers['x-shop'])
     return { values, answer: chat.body.choices[0].message.content }
   }
   const put = (value: string) => key.ask('PUT', `${of}/credentials/SHOP`, { value })
@@ -159,7 +159,7 @@ t.test('own credentials', async (t) => {
   t.match(await shared('GET', mine), { status: 403, code: 'user_key_required' })
   const scopes = ['agents:list']
   const created = await owner('POST', `${at}/api-keys`, { name: 'Lists', type: 'user', scopes })
-  t.match(await all.asking(created.body.key)('GET', mine), { code: 'insufficient_scopes' })
+  t.match(await all.clientOf(created.body.key)('GET', mine), { code: 'insufficient_scopes' })
 
   t.test('each member their own, in each organization', async (t) => {
     const asCy = await member('cy@example.com', 'secrets:manage')
@@ -181,7 +181,7 @@ t.test('own credentials', async (t) => {
       scopes: ['secrets:manage'],
     })
     const clientIn = (organization: string) =>
-      all.asking(created.body.key, { 'x-organization-id': organization })
+      all.clientOf(created.body.key, { 'x-organization-id': organization })
     t.match(await clientIn(other.organization_id)('GET', mine), { body: { total: 0 } })
     t.match(await clientIn(organization_id)('GET', mine), { body: { total: 1 } })
   })

@@ -9,12 +9,12 @@ const provisioner = async (all: StartedApp) => {
   const organization = await withOrganization(all)
   const { at, owner } = organization
   const created = await owner('POST', `${at}/api-keys`, { name: 'Partner', provisioning: true })
-  return { ...organization, ask: all.asking(created.body.key) }
+  return { ...organization, ask: all.clientOf(created.body.key) }
 }
 
 t.test('POST /api/external/management/users', async (t) => {
   const all = await startApp(t)
-  const { asking: as, asPlatform: platform } = all
+  const { clientOf: as, asPlatform: platform } = all
   const { at, owner, ask, organization_id } = await provisioner(all)
   const provision = (email: unknown, more = {}) =>
     ask('POST', path, { email, organization_id, ...more })
@@ -148,7 +148,7 @@ t.test('one person, two partners at once', async (t) => {
   const { key } = (await platform('POST', at, { name: 'Second', provisioning: true })).body
   const partners = [
     { ask: first.ask, organization_id: first.organization_id },
-    { ask: all.asking(key), organization_id: second },
+    { ask: all.clientOf(key), organization_id: second },
   ]
   const provision = async () =>
     (

@@ -114,7 +114,7 @@ t.test('platform changes to a user are in the histories of her organizations', a
     asPlatform: platform,
     tick,
     owner,
-    asking: as,
+    clientOf: as,
     owner_user_id,
     organization_id,
     at: inside,
@@ -171,7 +171,7 @@ t.test("the platform's history returns the state of every read model", async (t)
 
 t.test("nobody but the platform reads the platform's history", async (t) => {
   const all = await withHistory(t)
-  const { asking: as, asPlatform: platform, owner, http, at: inside } = all
+  const { clientOf: as, asPlatform: platform, owner, http, at: inside } = all
   const { key } = (
     await platform('POST', `${inside}/api-keys`, {
       name: 'Admin',

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { zipBomb } from '../../support/documents.ts'
-import { allRag, encoded, library } from '../../support/library.ts'
+import { allRag, encodedFile, library } from '../../support/library.ts'
 import { startApp } from '../../support/server.ts'
 
 const unknown = '01890000-0000-7000-8000-000000000000'
@@ -15,7 +15,7 @@ t.test('POST /api/external/rag/upload: a document from upload to answer', async 
   const key = await organization.key({ scopes: [...allRag, 'agents:invoke'] })
   const { ask, datastore, upload, settled, search } = library(key)
   const id = await datastore()
-  const receipt = await upload(id, encoded('../notes/leave.md', '# Leave\n\nSix weeks a year.'))
+  const receipt = await upload(id, encodedFile('../notes/leave.md', '# Leave\n\nSix weeks a year.'))
   t.match(receipt, {
     status: 200,
     body: {
@@ -58,12 +58,12 @@ t.test('the same name again replaces the file once the new one completes', async
   const key = await (await platform.organization()).key({ scopes: allRag })
   const { ask, datastore, upload, settled, search } = library(key)
   const id = await datastore()
-  await upload(id, encoded('a.txt', 'The zebra sleeps.'))
+  await upload(id, encodedFile('a.txt', 'The zebra sleeps.'))
   await settled(id)
-  await upload(id, encoded('a.txt', ''))
+  await upload(id, encodedFile('a.txt', ''))
   t.match(await settled(id), [{ status: 'completed' }, { status: 'failed' }])
   t.equal((await search(id, 'zebra')).length, 1)
-  await upload(id, encoded('a.txt', 'The lion sleeps.'))
+  await upload(id, encodedFile('a.txt', 'The lion sleeps.'))
   t.match(await settled(id), { length: 1 })
   t.strictSame(await search(id, 'zebra'), [])
   t.equal((await search(id, 'lion')).length, 1)
@@ -92,12 +92,12 @@ t.test('a refused upload stores nothing', async (t) => {
     await (await platform.organization()).key({ scopes: allRag }),
   )
   const id = await datastore()
-  const good = encoded('good.txt', 'fine')
+  const good = encodedFile('good.txt', 'fine')
   const refused = async (files: object[], expected: object, datastore_id = id) =>
     t.match(await ask('POST', '/upload', { datastore_id, files: [good, ...files] }), expected)
   const bad = { status: 400 }
-  await refused([encoded('a.exe', 'x')], { ...bad, ...error('unsupported_file_type') })
-  await refused([{ ...encoded('a.pdf', 'x'), content_type: 'text/plain' }], {
+  await refused([encodedFile('a.exe', 'x')], { ...bad, ...error('unsupported_file_type') })
+  await refused([{ ...encodedFile('a.pdf', 'x'), content_type: 'text/plain' }], {
     ...bad,
     ...error('unsupported_file_type', { type: 'validation_error' }),
   })
@@ -107,12 +107,15 @@ t.test('a refused upload stores nothing', async (t) => {
   })
   await refused([{ filename: 'a.txt', content: 'YQ' }], { ...bad, ...error('invalid_base64') })
   const limit = 10 * 1024 * 1024
-  await refused([encoded('a.txt', Buffer.alloc(limit + 1))], { ...bad, ...error('file_too_large') })
-  await refused([encoded('a.txt', Buffer.alloc(limit))], {
+  await refused([encodedFile('a.txt', Buffer.alloc(limit + 1))], {
+    ...bad,
+    ...error('file_too_large'),
+  })
+  await refused([encodedFile('a.txt', Buffer.alloc(limit))], {
     status: 413,
     ...error('payload_too_large'),
   })
-  await refused([encoded('a.txt', Buffer.alloc(11 * 1024 * 1024))], { status: 413 })
+  await refused([encodedFile('a.txt', Buffer.alloc(11 * 1024 * 1024))], { status: 413 })
   await refused(
     [],
     { status: 404, ...error('datastore_not_found', { type: 'not_found' }) },
@@ -122,7 +125,7 @@ t.test('a refused upload stores nothing', async (t) => {
     status: 400,
     body: { detail: [{ loc: ['body', 'files'] }] },
   })
-  await refused([encoded('a\u0007.txt', 'x')], {
+  await refused([encodedFile('a\u0007.txt', 'x')], {
     status: 400,
     body: { detail: [{ loc: ['body', 'files', 1, 'filename'], msg: /control characters/ }] },
   })
@@ -229,7 +232,7 @@ t.test('scopes, and other organizations', async (t) => {
   const organization = await platform.organization()
   const own = library(await organization.key({ scopes: allRag }))
   const id = await own.datastore()
-  const { body } = await own.upload(id, encoded('a.txt', 'The zebra sleeps.'))
+  const { body } = await own.upload(id, encodedFile('a.txt', 'The zebra sleeps.'))
   await own.settled(id)
   const elsewhere = await platform.organization()
   const strangerKey = await elsewhere.key({ scopes: [...allRag, 'agents:invoke'] })
@@ -244,13 +247,13 @@ t.test('scopes, and other organizations', async (t) => {
   t.match(await stranger.ask('POST', `/datastores/${id}/search`, { query: 'zebra' }), {
     status: 404,
   })
-  t.match(await stranger.upload(id, encoded('b.txt', 'x')), { status: 404 })
+  t.match(await stranger.upload(id, encodedFile('b.txt', 'x')), { status: 404 })
   t.match(await stranger.ask('DELETE', `/datastores/${id}?force=true`), { status: 404 })
   t.match((await stranger.ask('GET', `/uploads?datastore_id=${id}`)).body, { total: 0 })
 
   const reader = library(await organization.key({ scopes: ['rag:read'] }))
   const missing = (scope: string) => ({ status: 403, body: { missing_scopes: [scope] } })
-  t.match(await reader.upload(id, encoded('b.txt', 'x')), missing('rag:upload'))
+  t.match(await reader.upload(id, encodedFile('b.txt', 'x')), missing('rag:upload'))
   t.match(await reader.ask('POST', '/datastores', { display_name: 'x' }), missing('rag:upload'))
   t.match(await reader.ask('DELETE', `/datastores/${id}`), missing('rag:delete'))
   t.match(await reader.ask('DELETE', `/datastores/${id}/files/a.txt`), missing('rag:delete'))
@@ -266,7 +269,11 @@ t.test('deleting', async (t) => {
     await organization.key({ scopes: allRag }),
   )
   const id = await datastore()
-  await upload(id, encoded('a b.txt', 'The zebra sleeps.'), encoded('c.txt', 'The lion sleeps.'))
+  await upload(
+    id,
+    encodedFile('a b.txt', 'The zebra sleeps.'),
+    encodedFile('c.txt', 'The lion sleeps.'),
+  )
   await settled(id)
   t.equal((await search(id, 'zebra')).length, 1)
   t.match(await ask('DELETE', `/datastores/${id}/files/a%20b.txt`), {
@@ -301,7 +308,7 @@ t.test(
       await (await platform.organization()).key({ scopes: allRag }),
     )
     const id = await datastore()
-    await upload(id, ...Array.from({ length: 8 }, (_, n) => encoded(`${n}.docx`, zipBomb())))
+    await upload(id, ...Array.from({ length: 8 }, (_, n) => encodedFile(`${n}.docx`, zipBomb())))
     t.match(await ask('DELETE', `/datastores/${id}`), {
       status: 409,
       ...error('datastore_in_use', { agents: [] }),

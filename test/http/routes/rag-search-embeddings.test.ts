@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { blobFiles } from '../../support/blob-files.ts'
 import type { Client } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
-import { allRag, encoded, library } from '../../support/library.ts'
+import { allRag, encodedFile, library } from '../../support/library.ts'
 import type { Reply } from '../../support/provider-double.ts'
 import { movableClock, startChat } from '../../support/server.ts'
 
@@ -39,8 +39,8 @@ const meaning = (key: Pick<Client, 'ask'>, id: string) => async () =>
   names(await library(key).search(id, 'automobile')).includes('car.txt')
 
 const files = [
-  encoded('car.txt', 'The car is red.'),
-  encoded('doctor.txt', 'A doctor calls at four.'),
+  encodedFile('car.txt', 'The car is red.'),
+  encodedFile('doctor.txt', 'A doctor calls at four.'),
 ]
 
 t.test('a text of the same meaning is found once it is embedded', async (t) => {

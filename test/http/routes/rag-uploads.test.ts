@@ -13,7 +13,7 @@ import {
   pptxOf,
   zipBomb,
 } from '../../support/documents.ts'
-import { allRag, encoded, library } from '../../support/library.ts'
+import { allRag, encodedFile, library } from '../../support/library.ts'
 import { startApp } from '../../support/server.ts'
 
 type File = { filename: string; upload_id: string; status: string; error_message: string | null }
@@ -51,7 +51,7 @@ t.test('every type is found again, with the place that it is in', async (t) => {
     ['j.txt', iconv.encode(japanese, 'Shift_JIS'), 'お茶', 'line 1'],
     ['k.txt', iconv.encode('Wölfe heulen', 'utf16le', { addBOM: true }), 'wölfe', 'line 1'],
   ]
-  const half = documents.map(([name, content]) => encoded(name, content))
+  const half = documents.map(([name, content]) => encodedFile(name, content))
   t.equal((await upload(id, ...half.slice(0, 6))).status, 200)
   t.equal((await upload(id, ...half.slice(6))).status, 200)
   const files = await settled(id)
@@ -80,14 +80,14 @@ t.test('files made to do harm fail with a reason, and the server goes on', async
   const id = await datastore()
   const anybody = as('')
   const small = [
-    encoded('bomb.docx', zipBomb()),
-    encoded('broken.pdf', pdfOf(['x']).subarray(0, 90)),
-    encoded('deep.html', deepHtml()),
-    encoded('good.txt', 'The zebra sleeps.'),
-    encoded('empty.md', ''),
+    encodedFile('bomb.docx', zipBomb()),
+    encodedFile('broken.pdf', pdfOf(['x']).subarray(0, 90)),
+    encodedFile('deep.html', deepHtml()),
+    encodedFile('good.txt', 'The zebra sleeps.'),
+    encodedFile('empty.md', ''),
   ]
   t.equal((await upload(id, ...small)).status, 200)
-  t.equal((await upload(id, encoded('huge.json', hugeJson()))).status, 200)
+  t.equal((await upload(id, encodedFile('huge.json', hugeJson()))).status, 200)
   let over = false
   const settling = settled(id).finally(() => {
     over = true
@@ -122,7 +122,7 @@ t.test('an upload names the pages that cannot be read, and is searched without t
   )
   const id = await datastore()
   const page = pdfStream(pdfLines('A zebra crosses to the infor-\nmation desk'))
-  await upload(id, encoded('zoo.pdf', Buffer.from(pdfOfContents([page, damagedContent]))))
+  await upload(id, encodedFile('zoo.pdf', Buffer.from(pdfOfContents([page, damagedContent]))))
   const [file] = await settled(id)
   t.match(file, { status: 'completed' })
   t.match((await ask('GET', `/uploads/${file?.upload_id}`)).body, {
@@ -143,7 +143,7 @@ t.test('uploads in pages, by status and DataStore, the latest first', async (t) 
     [second, 'b.txt', 'B'],
     [first, 'c.txt', ''],
   ] as const) {
-    await upload(id, encoded(name, text))
+    await upload(id, encodedFile(name, text))
     await settled(id)
   }
   const list = async (query: string) => {
@@ -171,9 +171,9 @@ t.test('names in any script are found, replaced and deleted', async (t) => {
   )
   const id = await datastore()
   const composed = 'Übersicht 100%?#1 – 概要.txt'.normalize('NFC')
-  await upload(id, encoded(composed.normalize('NFD'), 'one'))
+  await upload(id, encodedFile(composed.normalize('NFD'), 'one'))
   await settled(id)
-  await upload(id, encoded(composed, 'two'))
+  await upload(id, encodedFile(composed, 'two'))
   t.match(await settled(id), [{ filename: composed }])
   t.equal((await ask('GET', `/datastores/${id}/files`)).body.total, 1, 'it is the same file')
   const path = `/datastores/${id}/files/${encodeURIComponent(composed.normalize('NFD'))}`

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { deferred } from '../../../src/support/deferred.ts'
-import { approving, refundCall } from '../../support/approving.ts'
+import { approvalScene, refundCall } from '../../support/approval-scene.ts'
 import { blocksOf, type Client, user } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { eventIn } from '../../support/open-responses.ts'
@@ -391,7 +391,7 @@ t.test('a response that ran when the server was killed goes on after the next st
 })
 
 t.test('one that waits for an approval says so; it goes on, or is cancelled', async (t) => {
-  const { key, shop, provider, list, decide } = await approving(t)
+  const { key, shop, provider, list, decide } = await approvalScene(t)
   const start = () => {
     provider.next({ text: 'Let me see. ', calls: [refundCall] })
     return respond(key, { input: 'Refund A-1', model: shop })

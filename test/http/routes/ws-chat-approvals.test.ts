@@ -1,5 +1,5 @@
 import t from 'tap'
-import { approving, refundCall } from '../../support/approving.ts'
+import { approvalScene, refundCall } from '../../support/approval-scene.ts'
 import { contents } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { connect, textIn } from '../../support/socket.ts'
@@ -7,7 +7,7 @@ import { connect, textIn } from '../../support/socket.ts'
 t.test(
   'a turn over a socket that waits for an approval ends there, and goes on without it',
   async (t) => {
-    const { server, key, shop, provider, decide, site } = await approving(t)
+    const { server, key, shop, provider, decide, site } = await approvalScene(t)
     const socket = await connect(server.url, { 'x-api-key': key.key })
     await socket.next()
     provider.next({ text: 'Let me see. ', calls: [refundCall] })
@@ -22,7 +22,7 @@ t.test(
     t.match(frames.at(-1), { content: 'Let me see. ', finish_reason: 'stop', id: 'one' })
     t.match(approvals[0], pending, 'the end has all of them')
     t.match(await key.status('s'), { body: { state: 'awaiting_approval' } })
-    t.equal(site.asked.length, 0)
+    t.equal(site.requests.length, 0)
 
     t.match(await decide(pending, 'approve'), { status: 200 })
     await eventually(async () => {
@@ -30,7 +30,7 @@ t.test(
       return !body.is_processing && !body.state
     })
     t.strictSame(await contents(key, 's'), ['Refund A-1', 'Let me see. \n\nDone.'])
-    t.equal(site.asked.length, 1)
+    t.equal(site.requests.length, 1)
     socket.send({ ...message, content: 'Thanks', id: 'two' })
     const next = await socket.until('stream_complete')
     t.equal(textIn(next), 'Done.', 'the socket goes on with the next message')
@@ -40,7 +40,7 @@ t.test(
     await socket.until('stream_complete')
     t.match(await key.cancel('s'), { body: { cancelled: true } })
     t.equal((await contents(key, 's')).at(-1), 'Again. ', 'what it said is kept')
-    t.equal(site.asked.length, 1)
+    t.equal(site.requests.length, 1)
     socket.close()
   },
 )

@@ -2,7 +2,7 @@ import t from 'tap'
 import { z } from 'zod'
 import { type Client, user } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
-import { allRag, encoded, library } from '../../support/library.ts'
+import { allRag, encodedFile, library } from '../../support/library.ts'
 import type { Reply } from '../../support/provider-double.ts'
 import { apiCall, countingWorld } from '../../support/run-world.ts'
 import { startServer } from '../../support/server.ts'
@@ -106,7 +106,7 @@ t.test(
     provider.embeddings({ status: 401 })
     const shelf = library(librarian)
     const datastore = await shelf.datastore()
-    const upload = { datastore_id: datastore, files: [encoded('a.txt', 'Otters swim')] }
+    const upload = { datastore_id: datastore, files: [encodedFile('a.txt', 'Otters swim')] }
     await librarian.ask('POST', '/api/external/rag/upload', upload, as('upload'))
     await eventually(async () => server.output().includes('could not be embedded'))
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { allRag, encoded, library } from '../../support/library.ts'
+import { allRag, encodedFile, library } from '../../support/library.ts'
 import { startApp } from '../../support/server.ts'
 import { connect } from '../../support/socket.ts'
 
@@ -12,7 +12,7 @@ t.test(
     const datastore_id = await datastore()
     const socket = await connect(server.url, { 'x-api-key': key.key })
     await socket.next()
-    const file = { type: 'file', datastore_id, ...encoded('folder/tea.txt', 'Tea is at four.') }
+    const file = { type: 'file', datastore_id, ...encodedFile('folder/tea.txt', 'Tea is at four.') }
     socket.send(file)
     const seen = await socket.until('file_status', ({ status }) => status === 'completed')
     t.match(seen.at(-1), { filename: 'tea.txt', datastore_id, error_message: null })

@@ -33,11 +33,11 @@ const lines = (Object.keys(limits) as Kind[]).flatMap((kind) => {
   const count = places.reduce((sum, { amount = 1 }) => sum + amount, 0)
   const isOver = count > limits[kind]
   if (isOver) process.exitCode = 1
-  const shownCount = isOver && listed === 0 ? 20 : listed
+  const placeCount = isOver && listed === 0 ? 20 : listed
   const mark = isOver ? 'TOO MANY  ' : ''
   return [
     `${mark}${kind}: ${count} of at most ${limits[kind]}`,
-    ...places.slice(0, shownCount).map(({ place }) => `    ${place}`),
+    ...places.slice(0, placeCount).map(({ place }) => `    ${place}`),
   ]
 })
 process.stdout.write(`${lines.join('\n')}\n`)

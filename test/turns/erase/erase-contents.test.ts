@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { blobFiles } from '../../support/blob-files.ts'
 import { eventually } from '../../support/eventually.ts'
-import { allRag, encoded, library } from '../../support/library.ts'
+import { allRag, encodedFile, library } from '../../support/library.ts'
 import { startApp } from '../../support/server.ts'
 import { painterOf } from '../../support/studio.ts'
 
@@ -97,7 +97,7 @@ t.test('documents lie nowhere in plaintext, and are searched all the same', asyn
   const shelf = library(key)
   const id = await shelf.datastore()
   const marker = 'quixotic-otter-0815'
-  await shelf.upload(id, encoded('otter.txt', `The ${marker} sleeps by the river.`))
+  await shelf.upload(id, encodedFile('otter.txt', `The ${marker} sleeps by the river.`))
   await shelf.settled(id)
   t.match(await shelf.search(id, marker), [{ filename: 'otter.txt' }])
   t.strictSame(await holding(data, marker), [])

@@ -4,7 +4,7 @@ import { ModelUnavailable } from '../../../src/ports/model.ts'
 import { branchOrder } from '../../../src/turns/run/branch-order.ts'
 import type { TurnItem } from '../../../src/turns/run/turn-log.ts'
 import { agentNamed, type Script } from '../../support/agents.ts'
-import { endOf, inTurn, says, speaker, staged } from '../../support/scene.ts'
+import { endOf, inTurn, says, speaker, stageScene } from '../../support/scene.ts'
 
 const parallel = (name: string, ...subAgents: string[]) =>
   agentNamed(name, { agentType: 'PARALLEL_AGENT', subAgents })
@@ -44,7 +44,7 @@ const trees = {
 
 for (const [what, containers] of Object.entries(trees))
   t.test(`what is said adds up to what is stored: ${what}`, async (t) => {
-    const { all } = staged({ agents: [...containers, ...singles], script })
+    const { all } = stageScene({ agents: [...containers, ...singles], script })
     const events = await all()
     const { text } = endOf(events)
     t.equal(textOf(ordered(events)), text)
@@ -57,7 +57,7 @@ for (const [what, containers] of Object.entries(trees))
 
 t.test('a branch that fails says so in its place', async (t) => {
   const failure = new ModelUnavailable('gone')
-  const { all } = staged({
+  const { all } = stageScene({
     agents: [parallel('Top', 'a', 'b'), ...singles],
     script: (request) =>
       speaker(request) === 'A' ? throwError(() => failure) : says('Still here'),
@@ -69,7 +69,7 @@ t.test('a branch that fails says so in its place', async (t) => {
 t.test(
   'the first branch is live, the others wait; a turn that ends early keeps what they said',
   async (t) => {
-    const { all } = staged({ agents: [parallel('Top', 'a', 'd'), ...singles], script })
+    const { all } = stageScene({ agents: [parallel('Top', 'a', 'd'), ...singles], script })
     const events = await all()
     const order = branchOrder()
     let seen = ''

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ArrivedFile } from '../../commands/upload-files.ts'
 
 /** A text file whose bytes have arrived. */
-export const arrived = (filename: string, text = filename): ArrivedFile => ({
+export const arrivedFile = (filename: string, text = filename): ArrivedFile => ({
   filename,
   fileType: 'text/plain',
   size: Buffer.byteLength(text),

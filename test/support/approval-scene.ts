@@ -11,7 +11,7 @@ export const refundCall = { name: 'refund', arguments: { order: 'A-1', amount: 2
  * A chat over a scripted provider, whose agent has a tool that needs approval, and the tool's
  * server.
  */
-export const approving = async (
+export const approvalScene = async (
   t: Test,
   care: object = {},
   options?: Options,
@@ -49,7 +49,7 @@ export const approving = async (
     shop,
     member,
     /** A turn in which the model calls `refund`; its whole answer. */
-    async asked(session_id: string, by = key) {
+    async requestRefund(session_id: string, by = key) {
       provider.next({ text: 'Let me see. ', calls: [refundCall] })
       return by.chat({ model: shop, session_id, messages: user('Refund A-1') })
     },

@@ -9,7 +9,7 @@ const turnsOfKey = 250
  * An organization that chats until `stop`, whole and streamed, in a session for each key. Every
  * turn is answered 200 with the offline model's text.
  */
-export const chatting = async ({ platform, as }: Pick<StartedServer, 'platform' | 'as'>) => {
+export const chatLoad = async ({ platform, as }: Pick<StartedServer, 'platform' | 'as'>) => {
   const organization = await platform.organization({ credits: 1_000_000 })
   const sessions: { key: string; session_id: string; answers: string[] }[] = []
   let over = false

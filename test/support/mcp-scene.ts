@@ -13,7 +13,7 @@ export type McpLimits = Partial<
 export const secret = 'tok_5ecr3t-value'
 
 /** Tools over loopback. user-1 and user-2 of org-1 have a TOKEN each. */
-export const asking = async (t: Test, limits: McpLimits = {}) => {
+export const mcpScene = async (t: Test, limits: McpLimits = {}) => {
   const values = new Map([
     ['org-1/user-1/TOKEN', secret],
     ['org-1/user-2/TOKEN', `${secret}-of-another`],
@@ -50,7 +50,7 @@ export const asking = async (t: Test, limits: McpLimits = {}) => {
 
 export const namesOf = (tools: readonly Tool[]) => tools.map(({ spec }) => spec.name)
 
-export const named = (tools: readonly Tool[], name: string): Tool => {
+export const toolNamed = (tools: readonly Tool[], name: string): Tool => {
   const tool = tools.find(({ spec }) => spec.name === name)
   if (!tool) throw new Error(`there is no tool ${name} among ${namesOf(tools).join(', ')}`)
   return tool
