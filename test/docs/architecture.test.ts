@@ -25,6 +25,11 @@ const cell = (files: readonly string[], name = short) => {
     isTwice(text) ? `${text} (${file.split('/').at(-2)})` : text
   return files.map((file, n) => link(label(file, names[n] ?? ''), file)).join(', ')
 }
+/** The first few of a list of tests, and how many more there are. */
+const firstTests = (tests: readonly string[], most: number): string => {
+  const rest = tests.length - most
+  return `${cell(tests.slice(0, most))}${rest > 0 ? `, and ${rest} more` : ''}`
+}
 const row = (...cells: string[]) => `| ${cells.join(' | ')} |`
 
 /** A list item, in lines of at most 120 columns where its links allow; none without links. */
@@ -38,6 +43,9 @@ const item = (label: string, links: string): string[] => {
   }
   return lines
 }
+
+/** Tests that a section names: a section stays short. */
+const mostTests = 12
 
 const operationSections = (contract: Contract): string[] => {
   const trace = tracing(tree)
@@ -58,16 +66,13 @@ const operationSections = (contract: Contract): string[] => {
       ...item('Decides by', decides),
       ...item('Views', cell(views)),
       ...item('Workers', cell(workers)),
-      ...item('Tests', cell(tests)),
+      ...item('Tests', firstTests(tests, mostTests)),
       '',
     ].join('\n')
   })
 }
 
-const coveredRows = covered.map(({ file, tests }) => {
-  const [first = [], rest] = [tests.slice(0, 4), tests.length - 4]
-  return row(link(file, file), `${cell(first)}${rest > 0 ? ` and ${rest} more` : ''}`)
-})
+const coveredRows = covered.map(({ file, tests }) => row(link(file, file), firstTests(tests, 4)))
 
 const renderPage = (contract: Contract): string => `# Find it in a minute
 
@@ -80,7 +85,7 @@ For every operation of \`/api/openapi.json\`:
 - its route, and the commands and queries that it reaches;
 - the deciders of the commands, with the events of their streams (of a query alone: the events that its views fold);
 - the views that a query reads or an event of the commands changes, and the workers on those views;
-- the tests of all these files.
+- the tests of the route, then those of the other files.
 
 The sections leave out the steps of every request: authentication ([authenticate](../src/http/checks/authenticate.ts)),
 access ([find-access](../src/caches/find-access.ts)), delegation ([delegate](../src/security/delegate.ts)), payment

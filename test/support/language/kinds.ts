@@ -3,18 +3,18 @@
  * and never raise one for new wording. `npm run check:language -- --list 20` lists the places.
  */
 export const limits = {
-  'names that name a situation': 12,
+  'names that name a situation': 8,
   'names that begin with such a word': 7,
-  'comments and test titles with such wording': 2,
-  'comment lines over 100 columns': 11,
+  'comments and test titles with such wording': 0,
+  'comment lines over 100 columns': 5,
   'clauses in place of a noun': 0,
   "words of no field's documentation": 0,
-  'sentences over 30 words': 1,
+  'sentences over 30 words': 0,
   'decisions over 500 words': 0,
   'pages over 1,500 words': 9,
   'value-or-promise tests': 2,
   'functions over 60 lines': 7,
-  'lines in src, commands, queries and projections': 76_000,
+  'lines in src, commands, queries and projections': 75_100,
 } satisfies Record<string, number>
 
 export type Kind = keyof typeof limits
