@@ -3,6 +3,7 @@ import { roots, type Sources } from './imports.ts'
 /** Folders of tests of the system as a whole, or of programs for tests: they mirror no sources. */
 const wholeSystem = [
   'browser/',
+  'console/',
   'contract/',
   'contracts/',
   'docs/',
