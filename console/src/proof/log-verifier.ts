@@ -81,5 +81,3 @@ export const logVerifier = ({ origin, at, fetch, key: givenKey, ...log }: Log) =
     forget: memory.forget,
   }
 }
-
-export type LogVerifier = ReturnType<typeof logVerifier>
