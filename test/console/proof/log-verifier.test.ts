@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import t from 'tap'
 import { explain } from '../../../console/src/proof/explain.ts'
 import { logVerifier } from '../../../console/src/proof/log-verifier.ts'
@@ -283,6 +284,41 @@ for (const [name, [path, answer, failure]] of Object.entries(attacks))
     if (/^\^(checkpoint|proofs)/.test(path.source))
       t.strictSame([...memory.items.values()], before, 'and nothing of it is remembered')
   })
+
+t.test('no changed byte of any answer is verified as something else', async (t) => {
+  const { log, memory } = await visited(290)
+  for (let n = 290; n < 300; n++) log.lines.push(lineAt(n))
+  const remembered = [...memory.items]
+  const visit = () =>
+    verifierOf(log, { memory: memoryDouble(new Map(remembered)) }).verifyEvent(listedAt(7))
+  log.requests.length = 0
+  const truth = await visit()
+  const paths = [...log.requests]
+  const changes = {
+    flip: (bytes: Buffer, at: number) => flip(bytes, at),
+    cut: (bytes: Buffer, at: number) => bytes.subarray(0, at),
+    insert: (bytes: Buffer, at: number) =>
+      Buffer.concat([bytes.subarray(0, at), Buffer.of(0x30), bytes.subarray(at)]),
+  }
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...paths),
+      fc.constantFrom(...Object.values(changes)),
+      fc.nat(),
+      async (path, change, at) => {
+        log.serve((asked, { body }) => {
+          const bytes = bytesOf(body)
+          return asked === path ? { body: change(bytes, at % bytes.length) } : undefined
+        })
+        const result = await visit()
+        return result.kind === 'failed' || canonicalJson(result) === canonicalJson(truth)
+      },
+    ),
+    { numRuns: 150 },
+  )
+  t.match(truth, { kind: 'verified', event: { index: 7 } })
+  t.ok(paths.length > 5, paths.join(' '))
+})
 
 t.test('a key in a wrong form is refused on the first visit', async (t) => {
   for (const body of ['', 'x', `${otherSigner.vkey}x`, 'x'.repeat(1_000_000)]) {
