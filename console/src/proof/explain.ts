@@ -140,7 +140,9 @@ const failures: FailureTable = {
   missing: ({ part }) =>
     failed(`The server does not serve ${partNames[part]} that belongs to its signed history.`),
   wrong_origin: ({ expected, actual }) =>
-    failed(`The checkpoint is of another history: ${short(actual)} instead of ${expected}.`),
+    failed(
+      `The key or the checkpoint is of another history: ${short(actual)} instead of ${expected}.`,
+    ),
   key_changed: ({ remembered, given }) =>
     failed(
       `The given key ${short(given)} is not the one that this browser remembers, ${remembered}.`,

@@ -101,7 +101,7 @@ const sentences: readonly [Failure, string][] = [
   ],
   [
     { reason: 'wrong_origin', expected: 'reprise/org-1', actual: 'reprise/org-2' },
-    'The checkpoint is of another history: reprise/org-2 instead of reprise/org-1.',
+    'The key or the checkpoint is of another history: reprise/org-2 instead of reprise/org-1.',
   ],
   [
     { reason: 'key_changed', remembered: key, given: 'x' },

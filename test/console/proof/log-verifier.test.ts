@@ -348,6 +348,8 @@ t.test('a given key decides instead of the served one', async (t) => {
   t.match(await wrong.verifyLog(), {
     failure: { reason: 'signature_missing', key: otherSigner.vkey },
   })
+  const foreign = verifierOf(log, { key: signerOf('reprise/org-2', Buffer.alloc(32, 7)).vkey })
+  t.match(await foreign.verifyLog(), { failure: { reason: 'wrong_origin' } })
   t.notOk(log.requests.includes('key'))
   const { next } = await visited(5, { key: otherSigner.vkey })
   t.match(await next.verifyLog(), {
