@@ -30,14 +30,14 @@ t.test('every event is found by its position, and nothing between them', async (
       positions,
       fc.nat({ max: 10_001 }),
       fc.option(fc.nat()),
-      async (all, one, n) => {
+      async (all, position, n) => {
         const sorted = all.toSorted((left, right) => left - right)
         const { find } = searching(sorted.length, (index) => sorted[index] ?? Number.NaN)
         const likely = n === null ? undefined : n
-        const index = sorted.indexOf(one)
-        const found = await find(one, likely)
-        if (found !== (index < 0 ? undefined : index)) return false
-        const other = sorted[one % sorted.length] ?? 0
+        const index = sorted.indexOf(position)
+        const result = await find(position, likely)
+        if (result !== (index < 0 ? undefined : index)) return false
+        const other = sorted[position % sorted.length] ?? 0
         return (await find(other, likely)) === sorted.indexOf(other)
       },
     ),

@@ -275,8 +275,8 @@ for (const [name, [path, answer, failure]] of Object.entries(attacks))
     const { log, memory, next } = await visited(290)
     for (let n = 290; n < 300; n++) log.lines.push(lineAt(n))
     const before = [...memory.items.values()]
-    const dishonest: Dishonest = (asked, { body }) =>
-      path.test(asked) ? { body: answer(body) } : undefined
+    const dishonest: Dishonest = (requested, { body }) =>
+      path.test(requested) ? { body: answer(body) } : undefined
     log.serve(dishonest)
     const result = await next.verifyEvent(listedAt(7))
     t.match(result, { kind: 'failed', failure })
@@ -306,9 +306,9 @@ t.test('no changed byte of any answer is verified as something else', async (t) 
       fc.constantFrom(...Object.values(changes)),
       fc.nat(),
       async (path, change, at) => {
-        log.serve((asked, { body }) => {
+        log.serve((requested, { body }) => {
           const bytes = bytesOf(body)
-          return asked === path ? { body: change(bytes, at % bytes.length) } : undefined
+          return requested === path ? { body: change(bytes, at % bytes.length) } : undefined
         })
         const result = await visit()
         return result.kind === 'failed' || canonicalJson(result) === canonicalJson(truth)
@@ -401,7 +401,7 @@ t.test('encrypted fields are listed', async (t) => {
   t.match(await verifierOf(log).verifyEvent(listed), { event: { encrypted: ['data.text'] } })
 })
 
-t.test('a server that cannot be asked is neither verified nor failed', async (t) => {
+t.test('an unreachable server is neither verified nor failed', async (t) => {
   const log = logDouble(linesOf(5))
   for (const status of [401, 403, 404, 429, 500, 503]) {
     log.serve((path) => (path === 'checkpoint' ? { status, body: '{}' } : undefined))
@@ -445,7 +445,7 @@ t.test('tiles that the server does not have are detected', async (t) => {
     ['tile', 'tile'],
     ['export', 'event'],
   ] as const) {
-    log.serve((asked) => (asked.startsWith(path) ? { status: 404, body: '{}' } : undefined))
+    log.serve((requested) => (requested.startsWith(path) ? { status: 404, body: '{}' } : undefined))
     t.match(await verifierOf(log).verifyEvent(listedAt(7)), {
       failure: { reason: 'missing', part },
     })

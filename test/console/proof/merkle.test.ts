@@ -129,8 +129,8 @@ t.test('known inclusion proofs hold, and no variation of them', async (t) => {
       { ...known, index: size },
       ...wrongProofs(proof, root, leaf).map((proof) => ({ ...known, proof })),
     ]
-    for (const [n, one] of wrong.entries())
-      t.equal(await isIncluded(hashes, one), false, `variation ${n} of ${index} in ${size}`)
+    for (const [n, variation] of wrong.entries())
+      t.equal(await isIncluded(hashes, variation), false, `variation ${n} of ${index} in ${size}`)
   }
 })
 
@@ -154,8 +154,8 @@ t.test('known consistency proofs hold, and no variation of them', async (t) => {
           ]),
       ...wrongProofs(proof, before, after).map((proof) => ({ ...known, proof })),
     ]
-    for (const [n, one] of wrong.entries())
-      t.equal(await isConsistent(hashes, one), false, `variation ${n} of ${from} to ${to}`)
+    for (const [n, variation] of wrong.entries())
+      t.equal(await isConsistent(hashes, variation), false, `variation ${n} of ${from} to ${to}`)
   }
 })
 
@@ -187,9 +187,9 @@ const someLeaves = fc.array(fc.string(), { minLength: 1, maxLength: 70 })
 
 t.test('proofs of any tree hold for its leaves and prefixes alone', async (t) => {
   await fc.assert(
-    fc.asyncProperty(someLeaves, fc.nat(), fc.nat(), async (texts, one, other) => {
-      const size = 1 + (one % texts.length)
-      const index = other % size
+    fc.asyncProperty(someLeaves, fc.nat(), fc.nat(), async (texts, sizeSeed, indexSeed) => {
+      const size = 1 + (sizeSeed % texts.length)
+      const index = indexSeed % size
       const root = own(rootOfLeaves(texts.slice(0, size)))
       const { nodes } = leavesTree(texts)
       const proof = (await inclusionProof(nodes, index, size)).map(own)

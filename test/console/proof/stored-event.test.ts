@@ -38,9 +38,9 @@ t.test('canonical JSON is that of RFC 8785', async (t) => {
 
 t.test('the leaf of a line is the one that the server hashes', async (t) => {
   for (const length of [0, 1_000, 30_000, 70_000]) {
-    const one = { ...event, data: 'é'.repeat(length) }
-    const leaf = await leafOf(subtle, parseLine(utf8(lineOf(one))))
-    t.equal(textOf(leaf), serverLeafOf(one), `${length} characters`)
+    const long = { ...event, data: 'é'.repeat(length) }
+    const leaf = await leafOf(subtle, parseLine(utf8(lineOf(long))))
+    t.equal(textOf(leaf), serverLeafOf(long), `${length} characters`)
   }
 })
 
@@ -82,7 +82,7 @@ t.test('an event that is shown as it is stored has no difference', async (t) => 
 
 t.test('a difference between listed and stored event is located', async (t) => {
   const { name, ...rest } = listed.data
-  for (const [field, one] of [
+  for (const [field, changed] of [
     ['id', { ...listed, id: 'event-2' }],
     ['type', { ...listed, type: 'BoxClosed' }],
     ['revision', { ...listed, revision: 4 }],
@@ -97,7 +97,7 @@ t.test('a difference between listed and stored event is located', async (t) => {
     ['metadata.at', { ...listed, metadata: { ...metadata, at: '2020-01-01T00:00:00.000Z' } }],
     ['metadata', { ...listed, metadata: null }],
   ] as const)
-    t.match(compareEvent(one, stored), { difference: field })
+    t.match(compareEvent(changed, stored), { difference: field })
 })
 
 t.test('only data has encrypted fields', async (t) => {

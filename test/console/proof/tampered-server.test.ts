@@ -23,8 +23,8 @@ const fetchOf = (server: StartedApp, tamper: Tamper = (_, bytes) => bytes) => {
 
 const onlyAt =
   (path: string, change: Tamper): Tamper =>
-  (asked, bytes) =>
-    asked.startsWith(path) ? change(asked, bytes) : bytes
+  (requested, bytes) =>
+    requested.startsWith(path) ? change(requested, bytes) : bytes
 
 const replaced =
   (pattern: RegExp, change: (text: string) => string): Tamper =>

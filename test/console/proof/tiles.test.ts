@@ -51,9 +51,9 @@ t.test('proofs from tiles are those of RFC 6962', async (t) => {
   const leaves = Array.from({ length: 1_400 }, (_, n) => `leaf ${n}`)
   const { nodes, root } = leavesTree(leaves)
   await fc.assert(
-    fc.asyncProperty(fc.nat(), fc.nat(), async (one, other) => {
-      const size = 1 + (one % leaves.length)
-      const index = other % size
+    fc.asyncProperty(fc.nat(), fc.nat(), async (sizeSeed, indexSeed) => {
+      const size = 1 + (sizeSeed % leaves.length)
+      const index = indexSeed % size
       const tree = tiledTree({
         size,
         hashes,
