@@ -22,7 +22,7 @@ const parsed = (text: string | undefined): unknown => {
 
 /** An approval in its answer's shape, with its size. Erased texts are null. */
 export const approvalAnswer = async (view: ApprovalView, open: Open) => {
-  const { organization_id, user_id, key_id, at, arguments: sealed, reason, ...fields } = view
+  const { organization_id, key_id, at, arguments: sealed, reason, ...fields } = view
   const text = await open(sealed)
   const value = {
     ...fields,

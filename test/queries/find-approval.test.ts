@@ -55,7 +55,8 @@ for (const [title, text, args, bytes] of [
     const { value, bytes: weight } = await approvalAnswer(approval('user'), () => text)
     t.strictSame(value.arguments, args)
     t.equal(weight, bytes)
-    t.notOk('user_id' in value || 'key_id' in value || 'organization_id' in value)
+    t.equal(value.user_id, 'user-1', 'whose conversation it is')
+    t.notOk('key_id' in value || 'organization_id' in value)
   })
 
 t.test('a reason is shown, or null where it is absent or its key destroyed', async (t) => {

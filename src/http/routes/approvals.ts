@@ -19,12 +19,11 @@ type Uses = {
   resumePaused(runId: string): Promise<void>
 }
 
-const approval = approvalView
-  .omit({ organization_id: true, user_id: true, key_id: true, at: true })
-  .extend({
-    arguments: z.unknown().describe('As the tool is given them'),
-    reason: z.string().nullable(),
-  })
+const approval = approvalView.omit({ organization_id: true, key_id: true, at: true }).extend({
+  user_id: approvalView.shape.user_id.describe('Whose session it is'),
+  arguments: z.unknown().describe('As the tool is given them'),
+  reason: z.string().nullable(),
+})
 
 const list = pageQuery.extend({
   status: z.enum(approvalStatuses).optional(),

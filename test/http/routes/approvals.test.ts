@@ -510,3 +510,24 @@ t.test('an agent that is gone ends its turn, and the calls beside are withdrawn'
   const { balance, effective } = await organization.balance()
   t.equal(balance, effective, 'no credits are held')
 })
+
+t.test('an approval names the session’s user, whose conversation a delegate reads', async (t) => {
+  const { asked, list, member, organization } = await approving(t, { approver: 'admin' })
+  const { id, key: theirs } = await member()
+  await asked('s', theirs)
+  const [approval] = (await list('?approver=admin&status=pending')).body.approvals
+  t.match(approval, {
+    user_id: id,
+    session_id: 's',
+    run_id: String,
+    tool_name: 'refund',
+    agent_name: 'Shop',
+    arguments: refundCall.arguments,
+    expires_at: String,
+  })
+  t.equal(approval.key_id, undefined)
+  const delegate = await organization.key({ scopes: ['sessions:messages', 'users:delegate'] })
+  const { status, body } = await delegate.messages('s', `?on_behalf_of=${approval.user_id}`)
+  t.equal(status, 200)
+  t.match(body.messages, [{ content: 'Refund A-1' }])
+})
