@@ -23,6 +23,8 @@ export const contentView = z.object({
   user_id: text,
   /** In which it was requested; its data key seals prompt, input and file. */
   session_id: text,
+  /** The run that requested it; not in documents from before it was kept. */
+  run_id: text.optional(),
   key_id: text.nullable(),
   payer_id: text,
   requested: contentEvents.ContentRequested.shape.requested,
@@ -76,6 +78,7 @@ export const contents = projection<ContentView, typeof contentEvents>()({
   indexes: {
     open: { equals: ['open'], orderBy: 'created_at' },
     by_session: { equals: ['organization_id', 'session_id'] },
+    by_run: { equals: ['organization_id', 'run_id'], orderBy: 'position', totals: false },
     by_user: newest(owner),
     by_user_type: newest([...owner, 'content_type']),
     by_user_status: newest([...owner, 'status']),
@@ -92,6 +95,7 @@ export const contents = projection<ContentView, typeof contentEvents>()({
       organization_id: metadata.organization_id,
       user_id: data.userId,
       session_id: requestSession(data),
+      ...(data.runId === undefined ? {} : { run_id: data.runId }),
       key_id: data.keyId,
       payer_id: data.payerId,
       requested: data.requested,

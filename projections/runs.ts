@@ -146,6 +146,7 @@ export const runs = projection<RunView, typeof sessionEvents>()({
     decided: { equals: ['decided'], orderBy: 'started_at', totals: false },
     open: { equals: ['open'], orderBy: 'started_at', totals: false },
     waiting: { equals: ['waits'] },
+    waiting_of: { equals: ['organization_id', 'waits'], orderBy: 'started_at' },
     by_session: { equals: ['organization_id', 'session_id'], totals: false },
   },
   id: ({ data }) => ('runId' in data ? data.runId : []),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { eventsByCategory } from '../src/domain/categories.ts'
-import { position } from '../src/domain/event.ts'
+import { ownerOf, position } from '../src/domain/event.ts'
 import { faultOf, isRepairedEvent } from '../src/event-sourcing/codec.ts'
 import type { RecordedEvent } from '../src/ports/event-store.ts'
 import { count, flag, text } from './fields.ts'
@@ -9,6 +9,8 @@ import type { LogProjection, StoredFold } from './projection.ts'
 /** A stored event that violates the schema version it was stored with. */
 const unreadableEventView = z.object({
   position,
+  /** Whose history it is in. */
+  organization_id: text,
   stream: text,
   revision: count,
   type: text,
@@ -26,7 +28,7 @@ const tables = new Map(Object.entries(eventsByCategory))
 const viewOf = (event: RecordedEvent): UnreadableEventView | undefined => {
   if (event.decided) return undefined
   const { position, stream, revision, type } = event
-  const place = { position, stream, revision, type }
+  const place = { position, organization_id: ownerOf(event), stream, revision, type }
   const table = tables.get(stream.slice(0, stream.indexOf('-')) as never)
   if (!table) return undefined
   const reason = faultOf(table, event)
@@ -49,7 +51,9 @@ const stored: StoredFold<UnreadableEventView> = {
 export const unreadableEvents: LogProjection<UnreadableEventView> = {
   name: 'unreadable_events',
   schema: unreadableEventView,
+  version: 2,
   indexes: {
+    by_organization: { equals: ['organization_id', 'unreadable'], orderBy: 'position' },
     unreadable: { equals: ['unreadable'], orderBy: 'position' },
     repaired: { equals: ['repaired'], orderBy: 'position' },
   },

@@ -25,6 +25,10 @@ const summed = (views: readonly UsageView[]) => {
     failed: sum(({ failed }) => failed),
     cancelled: sum(({ cancelled }) => cancelled),
     timed_out: sum(({ timed_out }) => timed_out),
+    last_day: views.reduce<string | null>(
+      (last, { day }) => (last === null || day > last ? day : last),
+      null,
+    ),
     prompt_tokens: sum(({ prompt_tokens }) => prompt_tokens),
     completion_tokens: sum(({ completion_tokens }) => completion_tokens),
     ...figuresOf(

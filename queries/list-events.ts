@@ -3,6 +3,7 @@ import { sessionStream } from '../src/domain/session/session.ts'
 import { type EventStore, type RecordedEvent, START } from '../src/ports/event-store.ts'
 import type { Vault } from '../src/security/vault.ts'
 import { firstPart, inParts } from '../src/support/in-parts.ts'
+import { fieldOf } from './event-field.ts'
 import { opener, pageBytes, partBytes, partItems, weighed } from './opened.ts'
 import type { HistoryQuery, Looked, ReadHistory } from './read-history.ts'
 
@@ -41,10 +42,6 @@ const isBy = ({ metadata }: RecordedEvent, actor: string): boolean =>
     metadata.on_behalf_of === actor)
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
-
-/** A field of an event's data as it is stored, of whatever type the event is. */
-const fieldOf = ({ data }: RecordedEvent, name: string): unknown =>
-  isObject(data) ? Reflect.get(data, name) : undefined
 
 const isOfSession = (event: RecordedEvent, sessionId: string): boolean =>
   event.stream === sessionStream(ownerOf(event), sessionId).name ||

@@ -28,7 +28,7 @@ export type AgentAnswer = {
 }
 
 /** What one model used in a turn and what that costs, in micro-credits. */
-export type Charge = { model: string; usage: Usage; charge: number }
+export type Charge = { model: string; price: Price; usage: Usage; charge: number }
 
 export type AgentStarted = Replayed & {
   event: 'agent_started'

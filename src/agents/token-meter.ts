@@ -1,4 +1,4 @@
-import { largestAmount, saturate } from '../domain/amounts.ts'
+import { chargeOf, saturate } from '../domain/amounts.ts'
 import type { Price, Usage } from '../ports/model.ts'
 import type { AgentEvent, Charge } from './agent-event.ts'
 import type { RecordedUse } from './journal.ts'
@@ -32,11 +32,9 @@ const underWay = ({ model, price, promptTokens, characters }: Call): Used => {
 
 const charged = ({ model, price, usage }: Used): Charge => ({
   model,
+  price,
   usage,
-  charge: Math.min(
-    largestAmount,
-    Math.ceil(usage.promptTokens * price.prompt + usage.completionTokens * price.completion),
-  ),
+  charge: chargeOf(usage, price),
 })
 
 /**

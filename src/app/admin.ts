@@ -2,6 +2,7 @@ import { findBalance } from '../../queries/find-balance.ts'
 import { findIdentity } from '../../queries/find-identity.ts'
 import { getAgent } from '../../queries/get-agent.ts'
 import { getApiKey } from '../../queries/get-api-key.ts'
+import { getAttention } from '../../queries/get-attention.ts'
 import { getCredits } from '../../queries/get-credits.ts'
 import { getMember } from '../../queries/get-member.ts'
 import { getOrganization } from '../../queries/get-organization.ts'
@@ -15,6 +16,7 @@ import { listWholeAgents } from '../../queries/list-whole-agents.ts'
 import { accountRoutes } from '../http/routes/account.ts'
 import { adminAgentRoutes } from '../http/routes/admin-agents.ts'
 import { adminApiKeyRoutes } from '../http/routes/admin-api-keys.ts'
+import { adminAttentionRoutes } from '../http/routes/admin-attention.ts'
 import { adminMasterKeyRoutes } from '../http/routes/admin-master-key.ts'
 import { adminMemberRoutes } from '../http/routes/admin-members.ts'
 import { adminOrganizationRoutes } from '../http/routes/admin-organizations.ts'
@@ -73,6 +75,10 @@ export const adminPart = ({ storage, writing, reading, access }: Parts, { tools 
         getOrganization: oneOrganization,
         getApiKey: getApiKey({ apiKeys, members }),
         listApiKeys: listApiKeys({ apiKeys }),
+      }),
+      adminAttentionRoutes({
+        getAttention: getAttention(views),
+        getOrganization: oneOrganization,
       }),
       adminProjectionRoutes(rebuilding),
       adminMasterKeyRoutes(storage.rotation),

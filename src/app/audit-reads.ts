@@ -3,8 +3,11 @@ import { platformTransparency } from '../../projections/platform-transparency.ts
 import { transparency } from '../../projections/transparency.ts'
 import { usage } from '../../projections/usage.ts'
 import { exportLines } from '../../queries/export-lines.ts'
+import { findErasedRun } from '../../queries/find-erased-run.ts'
 import { findPosition } from '../../queries/find-position.ts'
+import { findSettlement } from '../../queries/find-settlement.ts'
 import { type ChangesQuery, getChanges } from '../../queries/get-changes.ts'
+import { type ChargesQuery, getCharges } from '../../queries/get-charges.ts'
 import { getCheckpoint } from '../../queries/get-checkpoint.ts'
 import { getEntries } from '../../queries/get-entries.ts'
 import { getState, type Moment } from '../../queries/get-state.ts'
@@ -14,13 +17,24 @@ import { type EventsQuery, listEvents } from '../../queries/list-events.ts'
 import { opener } from '../../queries/opened.ts'
 import { proveConsistency } from '../../queries/prove-consistency.ts'
 import { proveInclusion } from '../../queries/prove-inclusion.ts'
+import { readAttempts } from '../../queries/read-attempts.ts'
 import { readEvents } from '../../queries/read-events.ts'
 import { readHistory } from '../../queries/read-history.ts'
+import { readRunCost } from '../../queries/read-run-cost.ts'
 import { readTree } from '../../queries/read-tree.ts'
+import type { EventTable } from '../domain/aggregate.ts'
+import { contentEvents } from '../domain/content/events.ts'
 import { platformId } from '../domain/event.ts'
+import { sessionEvents } from '../domain/session/events.ts'
+import { decoder, UnknownEvent } from '../event-sourcing/codec.ts'
 import { feedHistory } from '../feeds/feed-history.ts'
 import type { FeedBatch } from '../feeds/item.ts'
-import { type EventStore, StoreUnavailable } from '../ports/event-store.ts'
+import {
+  type EventStore,
+  type RecordedEvent,
+  StoreUnavailable,
+  UnreadableEvent,
+} from '../ports/event-store.ts'
 import type { Projecting } from '../projector/projector.ts'
 import { temporalQuery } from '../projector/temporal-query.ts'
 import type { Secrets } from '../security/secrets.ts'
@@ -51,6 +65,19 @@ const indexPatienceMs = 2_000
 const treeOf = (organizationId: string) =>
   organizationId === platformId ? platformTransparency : transparency
 
+/** Reads stored events; undefined for one that this release cannot read. */
+const readable = <Table extends EventTable>(table: Table) => {
+  const decode = decoder(table)
+  return (event: RecordedEvent) => {
+    try {
+      return decode(event)
+    } catch (error) {
+      if (error instanceof UnreadableEvent || error instanceof UnknownEvent) return undefined
+      throw error
+    }
+  }
+}
+
 type Of<Asked> = Asked & { organizationId: string }
 type Page = { after: string | undefined; limit: number }
 
@@ -79,15 +106,15 @@ export const auditReads = (uses: Uses) => {
     }),
   }
   const listing = listEvents({ readHistory: history, read: events.read, open })
+  const positions = {
+    readHistory: history,
+    eventsAt: events.at,
+    eventIndex: views.eventIndex,
+    indexed,
+  }
   const states = {
     stateAt,
-    findPosition: findPosition({
-      readHistory: history,
-      eventsAt: events.at,
-      eventIndex: views.eventIndex,
-      indexed,
-      timePassed,
-    }),
+    findPosition: findPosition({ ...positions, timePassed }),
     head: events.head,
     open,
   }
@@ -100,6 +127,16 @@ export const auditReads = (uses: Uses) => {
   const consistency = proveConsistency(tree)
   const exporting = exportLines(leaves)
   const summing = getUsage({ usage: views.usage })
+  const charging = getCharges({
+    readRunCost: readRunCost({ read: events.read, decode: readable(sessionEvents) }),
+    findErasedRun: findErasedRun({
+      readHistory: history,
+      // The events of a run that is looked for are stored already.
+      findPosition: findPosition({ ...positions, timePassed: async () => undefined }),
+    }),
+    findSettlement: findSettlement({ readHistory: history }),
+    readAttempts: readAttempts({ read: events.read, decode: readable(contentEvents) }),
+  })
   const feeding = feedHistory({
     read: events.read,
     readHistory: history,
@@ -130,6 +167,10 @@ export const auditReads = (uses: Uses) => {
       async changes(query: ChangesQuery) {
         await indexFolded()
         return changing(query)
+      },
+      async charges(query: ChargesQuery) {
+        await indexFolded()
+        return charging(query)
       },
       async usage(query: UsageQuery) {
         await folded(usage.name)

@@ -1,3 +1,4 @@
+import { findRunPlace } from '../../queries/find-run-place.ts'
 import { getLogKey } from '../../queries/get-log-key.ts'
 import { getOrganization } from '../../queries/get-organization.ts'
 import { opener } from '../../queries/opened.ts'
@@ -8,6 +9,7 @@ import {
   platformHistory,
 } from '../http/checks/history-owner.ts'
 import { adminAuditRoutes } from '../http/routes/admin-audit.ts'
+import { adminChargeRoutes } from '../http/routes/admin-charges.ts'
 import { adminFeedRoutes } from '../http/routes/admin-feeds.ts'
 import { adminStateRoutes, adminUsageRoutes } from '../http/routes/admin-history.ts'
 import { adminTransparencyRoutes } from '../http/routes/admin-transparency.ts'
@@ -17,9 +19,9 @@ import type { Parts } from './parts.ts'
 export const auditPart = ({ host, storage, writing, reading }: Parts) => {
   const { events } = storage.stores
   const { documents, later, projecting, views } = reading
-  const { organizations } = views
   const { answers, streams } = later.reads
-  const oneOrganization = getOrganization({ organizations })
+  const oneOrganization = getOrganization(views)
+  const ofOrganization = organizationHistory({ getOrganization: oneOrganization })
   const following = feeds({
     store: events,
     views: documents,
@@ -72,7 +74,12 @@ export const auditPart = ({ host, storage, writing, reading }: Parts) => {
   return {
     /** Under /api/admin. */
     routes: [
-      ...auditRoutes(organizationHistory({ getOrganization: oneOrganization })),
+      ...auditRoutes(ofOrganization),
+      adminChargeRoutes({
+        history: ofOrganization,
+        findRunPlace: findRunPlace(views),
+        getCharges: answers.charges,
+      }),
       ...auditRoutes(platformHistory),
       adminUsageRoutes({ getOrganization: oneOrganization, getUsage: answers.usage }),
       adminFeedRoutes({ getOrganization: oneOrganization, feeds: following }),

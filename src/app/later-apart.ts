@@ -284,6 +284,7 @@ export const laterApart = (uses: Uses): Later => {
           await passTimes(query.from, query.to)
           return answerOf('changes')(query)
         },
+        charges: answerOf('charges'),
         usage: answerOf('usage'),
         checkpoint: answerOf('checkpoint'),
         tile: (query) => bytes(answerOf('tile')(query)),

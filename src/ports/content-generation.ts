@@ -8,6 +8,8 @@ export type GenerationRequest = {
   contentType: Generatable
   /** The session it is asked for in: with its erasure the prompt is gone too. */
   sessionId: string
+  /** The run that asks for it. */
+  runId: string
 }
 
 export type Requested = { id: string; content_type: Generatable; status: string }

@@ -167,5 +167,9 @@ export type Models = {
   resolve(name: string | null): ResolvedModel
 }
 
-/** Credits per million tokens; also micro-credits per token. */
-export type Price = { prompt: number; completion: number }
+/** Credits per million tokens; also micro-credits per token. `list`: where the price is from. */
+export type Price = {
+  prompt: number
+  completion: number
+  list?: 'configured' | 'built_in' | 'default' | undefined
+}

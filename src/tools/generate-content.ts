@@ -18,10 +18,10 @@ export const generateContentTool = (generation: ContentGeneration): Tool =>
       prompt: z.string().trim().min(1).max(8_000),
       content_type: z.enum(types),
     }),
-    async run({ prompt, content_type: contentType }, { turn: { call, sessionId } }) {
+    async run({ prompt, content_type: contentType }, { turn: { call, sessionId, runId } }) {
       try {
         const { id, content_type, status } = await generation.request(
-          { prompt, contentType, sessionId },
+          { prompt, contentType, sessionId, runId },
           call,
         )
         return success(JSON.stringify({ id, content_type, status }))

@@ -32,7 +32,7 @@ type Uses = {
 export const contentGeneration = (uses: Uses): ContentGeneration => {
   const { provider, requestContent, vault, clock } = uses
   return {
-    async request({ prompt, contentType, sessionId }, call) {
+    async request({ prompt, contentType, sessionId, runId }, call) {
       const userId = actingUser(call)
       const payerId = call.userId
       if (!userId || !payerId) throw refusal('delegation_not_allowed')
@@ -42,6 +42,7 @@ export const contentGeneration = (uses: Uses): ContentGeneration => {
         {
           contentId,
           sessionId,
+          runId,
           userId,
           keyId: call.keyId,
           payerId,

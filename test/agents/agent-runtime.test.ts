@@ -63,7 +63,7 @@ t.test('one LLM agent: the whole stream of a turn', async (t) => {
       agent: 'Solo',
       finish_reason: 'stop',
       usage,
-      charges: [{ model: 'test/model', usage, charge: 12 }],
+      charges: [{ model: 'test/model', price: { prompt: 1, completion: 1 }, usage, charge: 12 }],
     },
   ])
   t.strictSame(requests, [

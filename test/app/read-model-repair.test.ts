@@ -18,7 +18,8 @@ const scene = (listed: Listed, data: unknown, { stands = 9, version = '' } = {})
   const type = 'RunCompleted'
   const stream = 'session-org-1_s'
   const [event] = recorded([{ stream, type, data, position: 5 }]) as [RecordedEvent]
-  const view = { position: at(5), stream, revision: 0, type, reason: 'so', ...listed }
+  const place = { position: at(5), organization_id: 'org-1', stream, revision: 0, type }
+  const view = { ...place, reason: 'so', ...listed }
   const snapshots = new Map<string, Snapshot>()
   const name = 'how stored events are read'
   if (version) snapshots.set(name, { revision: 0, version: 1, state: version })

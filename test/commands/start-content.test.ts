@@ -19,7 +19,7 @@ const accountOf = async () => {
 
 t.test('a retry that a crash cut short is held and charged like any other', async (t) => {
   const generation = contentGeneration({ ...all, provider: offlineContentProvider() })
-  const fox = { prompt: 'A fox', contentType: 'image', sessionId: 's-1' } as const
+  const fox = { prompt: 'A fox', contentType: 'image', sessionId: 's-1', runId: 'run-1' } as const
   const { id } = await generation.request(fox, call)
   t.strictSame(await accountOf(), { balance: 0, held: 40_000 })
   const first = await startContent({ contentId: id }, call)

@@ -27,6 +27,7 @@ t.test(
     t.equal(id(event), '7')
     t.strictSame(viewOf(event), {
       position: 7,
+      organization_id: 'org-1',
       stream: 'apikey-org-1_1',
       revision: 0,
       type: 'ApiKeyRevoked',

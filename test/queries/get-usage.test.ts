@@ -21,9 +21,11 @@ const get = getUsage({
 t.test('usage in all, and by what is asked for', async (t) => {
   const { total, usage } = await get({ organizationId: 'org-1', by: ['agent_id'] })
   t.match(total, { runs: 4, completed: 3, failed: 1, prompt_tokens: 480, credits: 0.00195 })
+  t.equal(total.last_day, '2026-01-03')
+  t.equal((await get({ organizationId: 'org-2', by: [] })).total.last_day, null)
   t.match(usage, [
-    { agent_id: 'agent-1', runs: 2, completed: 2 },
-    { agent_id: 'agent-2', runs: 1 },
+    { agent_id: 'agent-1', runs: 2, completed: 2, last_day: '2026-01-02' },
+    { agent_id: 'agent-2', runs: 1, last_day: '2026-01-01' },
     { agent_id: null, runs: 1, failed: 1, duration_p50_ms: null },
   ])
   const daily = await get({ organizationId: 'org-1', by: ['day', 'agent_id'] })

@@ -13,7 +13,7 @@ import { gathered } from '../support/noted.ts'
 import { call } from '../support/recorded.ts'
 
 const provider = offlineContentProvider()
-const fox = { prompt: 'A fox', contentType: 'image', sessionId: 's-1' } as const
+const fox = { prompt: 'A fox', contentType: 'image', sessionId: 's-1', runId: 'run-1' } as const
 
 const accountOf = async ({ load }: Commanded) => {
   const { state } = await load(accountStream('user-1'))

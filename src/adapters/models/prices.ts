@@ -2,6 +2,10 @@ import type { Price } from '../../ports/model.ts'
 
 export type Prices = Readonly<Record<string, Price>>
 
+/** The prices of a list, each with the name of the list. */
+export const pricesOf = (list: NonNullable<Price['list']>, prices: Prices): Prices =>
+  Object.fromEntries(Object.entries(prices).map(([name, price]) => [name, { ...price, list }]))
+
 /** Credits per million tokens, by full model name; `provider/*` for the rest of a provider. */
 export const prices: Prices = {
   'offline/*': { prompt: 1, completion: 2 },
@@ -14,7 +18,7 @@ export const prices: Prices = {
 }
 
 /** For a model in no table. */
-export const defaultPrice: Price = { prompt: 2.5, completion: 10 }
+export const defaultPrice: Price = { prompt: 2.5, completion: 10, list: 'default' }
 
 export const priceOf = (table: Prices, name: string): Price =>
   table[name] ?? table[`${name.split('/', 1)[0]}/*`] ?? defaultPrice

@@ -11,7 +11,7 @@ import { withFallback } from './fallback.ts'
 import { kindsOf, modalities as known, type Modalities } from './modalities.ts'
 import { offlineModel } from './offline.ts'
 import { type OpenAiOptions, openAiModel } from './openai.ts'
-import { prices as listed, type Prices, priceOf } from './prices.ts'
+import { prices as listed, type Prices, priceOf, pricesOf } from './prices.ts'
 
 export const offlineName = 'offline/extractive'
 const plainProvider = 'openai'
@@ -112,7 +112,10 @@ export const embedderFrom = (config: ModelsConfig, name: string) => {
  */
 export const modelsFrom = (config: ModelsConfig): ModelRegistry => {
   const { transport } = config
-  const table = { ...listed, ...config.prices }
+  const table = {
+    ...pricesOf('built_in', listed),
+    ...pricesOf('configured', config.prices ?? {}),
+  }
   const takes = { ...known, ...config.modalities }
   const { provider, id, remotes: configured } = providersOf(config)
   const remotes = configured.map(({ name, baseUrl, apiKey }) => ({

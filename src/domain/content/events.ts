@@ -10,10 +10,11 @@ export const contentEvents = {
   /**
    * `userId` owns the item, `payerId` is charged. `input` is all that the provider is sent, as
    * sealed JSON. `reserved` in micro-credits is what one generation is expected to cost. Events of
-   * earlier releases have no `sessionId`: read it with `requestSession`.
+   * earlier releases have no `sessionId` (read it with `requestSession`) and no `runId`.
    */
   ContentRequested: z.object({
     sessionId: id.optional(),
+    runId: id.optional(),
     userId: id,
     keyId: id.nullable(),
     payerId: id,

@@ -1,20 +1,26 @@
 import { z } from 'zod'
 import type { EventOf } from '../aggregate.ts'
+import { price } from '../price.ts'
 import { agentLimits, reachedLimit } from '../run-limits.ts'
 import { sealed } from '../sealed.ts'
 
 const id = z.string()
 const tokens = z.int().min(0)
 
+const usage = { promptTokens: tokens, completionTokens: tokens, charge: z.int().min(0) }
+
+/** What one model used in a run, at the latest of its prices, and its part of the charge. */
+const modelUse = z.object({ model: z.string(), ...usage, price: price.optional() })
+
 /**
  * What a run came to cost, in tokens and in micro-credits (1 credit = 1,000,000), and the agent
- * that spoke last.
+ * that spoke last. `models`, in the order of their first answers, add up to it; absent: it is that
+ * of a completed run's only model, or not known.
  */
 const cost = {
-  promptTokens: tokens,
-  completionTokens: tokens,
-  charge: z.int().min(0),
+  ...usage,
   agentId: id.optional(),
+  models: z.array(modelUse).optional(),
 }
 
 const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter'])
@@ -30,9 +36,6 @@ const fork = {
   after: id.nullable(),
   messages: z.int().min(0),
 }
-
-/** Credits per million tokens. */
-const price = z.object({ prompt: z.number(), completion: z.number() })
 
 /** A place in a run, the same in each attempt: which agent, which of its calls. */
 const at = z.string()
@@ -289,11 +292,13 @@ export const sessionEvents = {
    * completes it with what was said.
    */
   RunLimitReached: z.object({ runId: id, ...reachedLimit.shape }),
+  /** `price` is that of the only model. */
   RunCompleted: z.object({
     runId: id,
     finishReason,
     toolCalls: z.array(toolCall).optional(),
     model: z.string(),
+    price: price.optional(),
     durationMs: z.number().min(0),
     ...cost,
   }),
@@ -339,3 +344,17 @@ export const sessionEvents = {
 
 export type SessionEvent<Type extends keyof typeof sessionEvents = keyof typeof sessionEvents> =
   EventOf<typeof sessionEvents, Type>
+
+export type RunEndType = 'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'
+
+const runEnds: ReadonlySet<string> = new Set<RunEndType>([
+  'RunCompleted',
+  'RunFailed',
+  'RunCancelled',
+  'RunTimedOut',
+])
+
+/** Whether an event ends a run. */
+export const isRunEnd = <Event extends { type: string }>(
+  event: Event,
+): event is Extract<Event, { type: RunEndType }> => runEnds.has(event.type)

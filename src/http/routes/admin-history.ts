@@ -90,6 +90,7 @@ const figures = usageView
     completion_tokens: true,
   })
   .extend(usageFigures.shape)
+  .extend({ last_day: usageView.shape.day.nullable().describe('Of the last run (UTC)') })
 
 const parts = z
   .string()

@@ -1,4 +1,4 @@
-import type { TurnDone } from '../../agents/agent-event.ts'
+import type { Charge, TurnDone } from '../../agents/agent-event.ts'
 import { saturate } from '../../domain/amounts.ts'
 import { limitCode } from '../../domain/run-limits.ts'
 import type { SessionEvent } from '../../domain/session/events.ts'
@@ -35,6 +35,16 @@ export const costOf = (request: TurnRequest, { usage, charges, agent }: TurnDone
   agentId: agentOf(request, agent),
 })
 
+/** What each model used, their charges adding up to that of the run. */
+export const modelsOf = (charges: readonly Charge[], whole: number) => {
+  let left = whole
+  return charges.map(({ model, usage, price, charge: full }) => {
+    const charge = Math.min(full, left)
+    left -= charge
+    return { model, ...usage, charge, price }
+  })
+}
+
 type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
 
 /**
@@ -49,22 +59,32 @@ export const endOf = (
   durationMs: number,
 ): End => {
   const { ended, done } = driven
+  const { charges } = done
   const cost = costOf(request, done)
-  if (ended === 'timed_out') return { type: 'RunTimedOut', data: { runId, ...cost } }
+  const isOfOne = ended === 'done' && charges.length === 1
+  const uses =
+    charges.length > 0 && !isOfOne ? { ...cost, models: modelsOf(charges, cost.charge) } : cost
+  if (ended === 'timed_out') return { type: 'RunTimedOut', data: { runId, ...uses } }
   if (ended === 'failed') {
     const { refusal: refused, cause } = driven
     const failure = { code: refused.code, ...(cause === undefined ? {} : { cause }) }
-    return { type: 'RunFailed', data: { runId, ...failure, ...cost } }
+    return { type: 'RunFailed', data: { runId, ...failure, ...uses } }
   }
-  if (ended === 'limited') return { type: 'RunFailed', data: { runId, code: limitCode, ...cost } }
-  if (ended === 'cancelled') return { type: 'RunCancelled', data: { runId, ...cost } }
-  const { finish_reason: finishReason, tool_calls, charges } = done
-  const toolCalls = tool_calls?.map(({ id, name }) => ({ id, name }))
-  const model = charges[0]?.model ?? 'none'
-  return {
-    type: 'RunCompleted',
-    data: { runId, finishReason, ...(toolCalls ? { toolCalls } : {}), model, durationMs, ...cost },
+  if (ended === 'limited') return { type: 'RunFailed', data: { runId, code: limitCode, ...uses } }
+  if (ended === 'cancelled') return { type: 'RunCancelled', data: { runId, ...uses } }
+  const { finish_reason: finishReason, tool_calls } = done
+  const [first] = charges
+  const model = first?.model ?? 'none'
+  const data: SessionEvent<'RunCompleted'>['data'] = {
+    runId,
+    finishReason,
+    model,
+    durationMs,
+    ...uses,
   }
+  if (tool_calls) data.toolCalls = tool_calls.map(({ id, name }) => ({ id, name }))
+  if (first && isOfOne) data.price = first.price
+  return { type: 'RunCompleted', data }
 }
 
 /** What is recorded of the limit that ended a run, before its end. */

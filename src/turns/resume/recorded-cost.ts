@@ -4,6 +4,7 @@ import { type SessionEvent, sessionEvents } from '../../domain/session/events.ts
 import { sessionStream } from '../../domain/session/session.ts'
 import { decoder } from '../../event-sourcing/codec.ts'
 import type { EventStore } from '../../ports/event-store.ts'
+import { modelsOf } from '../record/run-end.ts'
 import { spentOn } from './recorded-run.ts'
 
 const decode = decoder(sessionEvents)
@@ -25,7 +26,9 @@ export const recordedCost =
         if (type === 'ModelAnswered' && !answers.has(data.at)) answers.set(data.at, data)
       }
     const { usage, charges } = tokenMeter([...answers.values()].map(spentOn)).answered()
-    const charge = charges.reduce((sum, item) => sum + item.charge, 0)
-    return { ...usage, charge: Math.min(charge, most) }
+    const sum = charges.reduce((all, { charge }) => all + charge, 0)
+    const charge = Math.min(sum, most)
+    const models = modelsOf(charges, charge)
+    return { ...usage, charge, ...(models.length > 0 ? { models } : {}) }
   }
 export type RecordedCost = ReturnType<typeof recordedCost>

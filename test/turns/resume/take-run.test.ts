@@ -42,7 +42,7 @@ const done = (text: string): AgentEvent => ({
   agent: 'A',
   finish_reason: 'stop',
   usage,
-  charges: [{ model: 'test/model', usage, charge: 12 }],
+  charges: [{ model: 'test/model', price: { prompt: 1, completion: 1 }, usage, charge: 12 }],
 })
 
 /** A process on a store that it shares with others. */
