@@ -1,10 +1,10 @@
 import t from 'tap'
-import { approving } from '../../support/approving.ts'
+import { approvalScene } from '../../support/approval-scene.ts'
 
 t.test('GET /api/admin/organizations/{id}/attention is for the managers of one', async (t) => {
-  const scene = await approving(t, { approver: 'admin' })
+  const scene = await approvalScene(t, { approver: 'admin' })
   const { organization, server, key } = scene
-  await scene.asked('s')
+  await scene.requestRefund('s')
   const path = (of: string) => `/api/admin/organizations/${of}/attention`
   const own = path(organization.organizationId)
   const looked = await key.ask('GET', own)

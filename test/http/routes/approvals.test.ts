@@ -512,9 +512,11 @@ t.test('an agent that is gone ends its turn, and the calls beside are withdrawn'
 })
 
 t.test('an approval names the session’s user, whose conversation a delegate reads', async (t) => {
-  const { asked, list, member, organization } = await approving(t, { approver: 'admin' })
+  const { requestRefund, list, member, organization } = await approvalScene(t, {
+    approver: 'admin',
+  })
   const { id, key: theirs } = await member()
-  await asked('s', theirs)
+  await requestRefund('s', theirs)
   const [approval] = (await list('?approver=admin&status=pending')).body.approvals
   t.match(approval, {
     user_id: id,
