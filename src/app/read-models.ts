@@ -99,5 +99,3 @@ export const viewsOf = async (views: Views) => {
     users: await of(users),
   }
 }
-
-export type AllViews = Awaited<ReturnType<typeof viewsOf>>

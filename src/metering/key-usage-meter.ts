@@ -117,5 +117,3 @@ export const keyUsageMeter = ({
     },
   }
 }
-
-export type KeyUsageMeter = ReturnType<typeof keyUsageMeter>

@@ -224,4 +224,3 @@ export const workMetrics = (configured: ReadonlySet<string>) => {
       })),
   }
 }
-export type WorkMetrics = ReturnType<typeof workMetrics>
