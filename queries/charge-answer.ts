@@ -54,7 +54,7 @@ const modelAnswer = (term: ModelTerm) => {
   }
 }
 
-/** A term of a run's charge (docs/contract/history.md#charges). */
+/** A term of a run's charge (docs/contract/charges.md). */
 export const termAnswer = (term: RunTerm) =>
   term.kind === 'model'
     ? modelAnswer(term)

@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../src/ports/event-store.ts'
 import { fieldOf } from './event-field.ts'
 import type { ReadHistory } from './read-history.ts'
 
-/** How many events are searched at most: a settlement is stored with the end of its run, or soon. */
+/** How many events are searched: a settlement is stored with the end of its run, or soon after. */
 const scanned = 5_000
 
 /** What is left of the events that one answer may search. */

@@ -110,8 +110,8 @@ export const getCharges = (uses: Uses) => {
     if (!generation) return []
     const { request, attempts } = generation
 
-    const chargeOf = async (one: Attempt) => {
-      const { attempt, payerId, begun, end } = one
+    const chargeOf = async (generated: Attempt) => {
+      const { attempt, payerId, start, end } = generated
       const id = reservationOf(contentId, attempt)
       const amount = amountAnswer(end?.type === 'ContentCompleted' ? end.data.charge : 0)
       const sources = [request, ...(end ? [end] : [])]
@@ -130,13 +130,13 @@ export const getCharges = (uses: Uses) => {
         attempt,
         payer_user_id: payerId,
         agent_id: null,
-        status: statusOf(one),
+        status: statusOf(generated),
         code: null,
         prompt_tokens: 0,
         completion_tokens: 0,
         ...amount,
         terms: amount.micro_credits > 0 ? [term] : [],
-        started_by: eventAnswer(eventRef(begun)),
+        started_by: eventAnswer(eventRef(start)),
         stated_by: end ? eventAnswer(eventRef(end)) : null,
         settled_by: await settledBy(search, id, [end?.position]),
       }

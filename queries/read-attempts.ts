@@ -15,7 +15,7 @@ type Uses = {
 export type Attempt = {
   attempt: number
   payerId: string
-  begun: Seen<ContentEvents, 'ContentRequested' | 'ContentRetryQueued'>
+  start: Seen<ContentEvents, 'ContentRequested' | 'ContentRetryQueued'>
   end?: Seen<ContentEvents, 'ContentCompleted' | 'ContentFailed'>
 }
 
@@ -32,10 +32,10 @@ export const readAttempts =
       for (const event of batch.map(decode)) {
         if (event?.type === 'ContentRequested') {
           request = event
-          attempts.push({ attempt: 0, payerId: event.data.payerId, begun: event })
+          attempts.push({ attempt: 0, payerId: event.data.payerId, start: event })
         } else if (event?.type === 'ContentRetryQueued') {
           const { attempt, payerId } = event.data
-          attempts.push({ attempt, payerId, begun: event })
+          attempts.push({ attempt, payerId, start: event })
         } else if (event?.type === 'ContentCompleted' || event?.type === 'ContentFailed') {
           const last = attempts.at(-1)
           if (last) last.end = event

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * Credits per million tokens, which are micro-credits per token. `list` is the list that it is
- * from: `LLM_PRICES`, the built-in one, or the default of models in neither. Older events have none.
+ * Credits per million tokens, which are micro-credits per token. `list` is its price list:
+ * `LLM_PRICES`, the built-in one, or the default of models in neither. Older events have none.
  */
 export const price = z.object({
   prompt: z.number(),

@@ -59,7 +59,7 @@ const sumsOf = (answers: readonly Answer[]): Sum[] => {
 }
 
 /** Before the agent's limit is applied, if there is a price. */
-const whole = ({
+const unlimited = ({
   price = null,
   ...use
 }: Omit<Sum, 'price'> & { price?: Price | null | undefined }): Sum => ({
@@ -71,11 +71,11 @@ const whole = ({
 /** Ends of earlier releases, and of paused runs, name no models: the answers are summed up. */
 const endSums = (answers: readonly Answer[], end: RunEnding): readonly Sum[] => {
   const { models, model, price, charge, promptTokens, completionTokens } = end
-  if (models) return models.map(whole)
+  if (models) return models.map(unlimited)
   const isOnly = model !== undefined && (price !== undefined || answers.length === 0)
   if (charge === 0 && !price) return []
   return isOnly
-    ? [whole({ model, price, charge, promptTokens, completionTokens })]
+    ? [unlimited({ model, price, charge, promptTokens, completionTokens })]
     : sumsOf(answers)
 }
 

@@ -118,7 +118,7 @@ const charges = z.object({
   has_more: z.boolean().describe('Whether the run requested more than 200 generated items'),
 })
 
-/** What runs and generations cost, and why (docs/contract/history.md#charges). */
+/** What runs and generations cost, and why (docs/contract/charges.md). */
 export const adminChargeRoutes =
   ({ getCharges, findRunPlace, history }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -36,8 +36,8 @@ export const costOf = (request: TurnRequest, { usage, charges, agent }: TurnDone
 })
 
 /** What each model used, their charges adding up to that of the run. */
-export const modelsOf = (charges: readonly Charge[], whole: number) => {
-  let left = whole
+export const modelsOf = (charges: readonly Charge[], total: number) => {
+  let left = total
   return charges.map(({ model, usage, price, charge: full }) => {
     const charge = Math.min(full, left)
     left -= charge

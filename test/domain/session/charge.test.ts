@@ -30,7 +30,7 @@ type Use = {
 
 const endTypes = ['RunCompleted', 'RunFailed', 'RunCancelled', 'RunTimedOut'] as const
 
-/** A run as it is stored: its answers, perhaps a call without an end, and the limit of its agent. */
+/** A stored run: its answers, perhaps a call without an end, and the limit of its agent. */
 const plan = fc.record({
   uses: fc.array(use, { maxLength: 12 }),
   open: fc.option(

@@ -15,7 +15,8 @@ const sum = (parts: readonly { micro_credits: number }[]) =>
 
 /** Whether all of an answer adds up. */
 const addsUp = ({ micro_credits, charges }: Answer): boolean =>
-  sum(charges) === micro_credits && charges.every((one) => sum(one.terms) === one.micro_credits)
+  sum(charges) === micro_credits &&
+  charges.every((charge) => sum(charge.terms) === charge.micro_credits)
 
 /** An answer whose charges are all settled. */
 const settled = <Given extends Answer>(look: () => Promise<Given>): Promise<Given> =>
@@ -136,9 +137,9 @@ t.test('generated runs: the terms add up, and the charges are what the payer los
   await fc.assert(
     fc.asyncProperty(turn, async ({ model, replies }) => {
       const session_id = uuid()
-      const asked = model === chain ? replies : replies.slice(0, 1)
-      const failed = asked.findIndex((reply) => 'status' in reply)
-      provider.next(...(failed < 0 ? asked : asked.slice(0, failed + 1)))
+      const answers = model === chain ? replies : replies.slice(0, 1)
+      const failed = answers.findIndex((reply) => 'status' in reply)
+      provider.next(...(failed < 0 ? answers : answers.slice(0, failed + 1)))
       const lost = await spent(() => key.chat({ model, session_id, messages: user('Go') }))
       const [run_id = ''] = await runsOf(session_id)
       const answer: Answer = await charges(`run_id=${run_id}`)
