@@ -52,6 +52,8 @@ export type AgentCompleted = Replayed & {
   duration_ms: number
   /** Of this agent's own model calls. */
   usage: Usage
+  /** Of the same, in micro-credits. */
+  charge: number
   model: string | null
   answer: AgentAnswer | null
   error?: string
@@ -112,6 +114,8 @@ export type ModelAnswered = Replayed & {
   finish_reason: FinishReason
   text: string
   calls: readonly ToolCall[]
+  /** Absent: it is replayed. */
+  duration_ms?: number
   /** The limit of the run that cut it off. */
   cut_by?: 'tokens' | 'credits'
 }

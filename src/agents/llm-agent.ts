@@ -14,6 +14,7 @@ import {
   type ToolSpec,
 } from '../ports/model.ts'
 import { relayed } from '../support/relayed.ts'
+import { stopwatch } from '../support/stopwatch.ts'
 import { afterCalls } from './after-calls.ts'
 import { type AgentConfig, AgentFault, ToolNameTaken } from './agent.ts'
 import type { ModelAnswered, ModelCalled, TokenEvent } from './agent-event.ts'
@@ -101,6 +102,8 @@ type Round = {
   text: string
   calls: ToolCall[]
   done: Extract<ModelEvent, { type: 'done' }> | undefined
+  /** Milliseconds since the model was called; undefined while it is not, and in a replay. */
+  elapsed: (() => number) | undefined
   to: Subscriber<BodyEvent>
 }
 
@@ -210,7 +213,7 @@ const followCalls = (conversation: Conversation, round: Round, text: string): vo
 
 /** The complete answer of a round, as it is recorded. */
 const modelAnswered = ({ agent, step, resolved }: Conversation, round: Round): ModelAnswered => {
-  const { done, recorded, limit } = round
+  const { done, recorded, limit, elapsed } = round
   if (!done) throw new ModelFault(`${resolved.name} ended without saying so`)
   const { finishReason, usage, by } = done
   const cutBy = recorded ? recorded.cutBy : finishReason === 'length' ? limit?.limit : undefined
@@ -227,6 +230,7 @@ const modelAnswered = ({ agent, step, resolved }: Conversation, round: Round): M
     calls: round.calls,
   }
   if (cutBy) event.cut_by = cutBy
+  if (elapsed) event.duration_ms = elapsed()
   if (recorded) event.replayed = true
   return event
 }
@@ -287,6 +291,7 @@ const callModel = (conversation: Conversation, round: Round, failure: string | u
   }
   if (format) request.format = format
   step.journal.asks?.(at, request)
+  if (!recorded) round.elapsed = stopwatch(runtime.clock)
   const answer = recorded
     ? from(recordedEvents(recorded))
     : resolved.model.stream(request, step.turn.whole)
@@ -318,7 +323,7 @@ const ask = (
     return
   }
   const limit = granted.answer && granted.answer.tokens < longest ? granted.answer : undefined
-  const answer = { text: '', calls: [], done: undefined }
+  const answer = { text: '', calls: [], done: undefined, elapsed: undefined }
   const round: Round = { n, at, textSoFar, messages, recorded, limit, ...answer, to }
   const call = () => callModel(conversation, round, failure)
   const saving = recorded ? undefined : journal.saved()

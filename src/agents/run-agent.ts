@@ -1,4 +1,5 @@
 import { Observable, type Subscriber } from 'rxjs'
+import { chargeOf, saturate } from '../domain/amounts.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Usage } from '../ports/model.ts'
 import { isoTime } from '../support/iso-time.ts'
@@ -55,6 +56,7 @@ type StartedAgent = {
   /** Milliseconds since it started, without those between two attempts. */
   elapsed(): number
   usage: Usage
+  charge: number
   model: string | null
 }
 
@@ -100,7 +102,7 @@ const startedAgent = (
     resume,
     exitLoop,
   }
-  return { agent, step, recorded, startedAt, elapsed, usage: noUsage, model: null }
+  return { agent, step, recorded, startedAt, elapsed, usage: noUsage, charge: 0, model: null }
 }
 
 const agentStarted = ({ agent, step, recorded, startedAt }: StartedAgent): AgentStarted => {
@@ -120,7 +122,7 @@ const agentStarted = ({ agent, step, recorded, startedAt }: StartedAgent): Agent
 }
 
 const agentCompleted = (
-  { agent, step, recorded, elapsed, usage, model }: StartedAgent,
+  { agent, step, recorded, elapsed, usage, charge, model }: StartedAgent,
   clock: Clock,
   answer: AgentAnswer | null,
 ): AgentCompleted => {
@@ -132,6 +134,7 @@ const agentCompleted = (
     at: step.at,
     duration_ms: elapsed(),
     usage,
+    charge,
     model,
     answer,
     timestamp: isoTime(clock.now().getTime()),
@@ -149,6 +152,7 @@ const agentFailed = (started: StartedAgent, clock: Clock, error: unknown): Agent
 const countUsage = (started: StartedAgent, event: AgentEvent): void => {
   if (event.event !== 'model_answered' || event.step_id !== started.step.stepId) return
   started.usage = plus(started.usage, event.usage)
+  started.charge = saturate(started.charge + chargeOf(event.usage, event.price))
   started.model = event.model
 }
 

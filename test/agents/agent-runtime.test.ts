@@ -41,6 +41,7 @@ t.test('one LLM agent: the whole stream of a turn', async (t) => {
       finish_reason: 'stop',
       text: 'Hello you',
       calls: [],
+      duration_ms: 0,
     },
     {
       event: 'agent_completed',
@@ -48,6 +49,7 @@ t.test('one LLM agent: the whole stream of a turn', async (t) => {
       at: '0',
       duration_ms: 0,
       usage,
+      charge: 12,
       model: 'test/model',
       answer: {
         text: 'Hello you',

@@ -37,6 +37,8 @@ const others = new Set([
   'elapsed_seconds',
   'durationMs',
   'duration_ms',
+  'firstTokenMs',
+  'time_to_first_token_ms',
   'duration_p50_ms',
   'duration_p95_ms',
   'durations',

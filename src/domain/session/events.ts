@@ -15,12 +15,13 @@ const modelUse = z.object({ model: z.string(), ...usage, price: price.optional()
 /**
  * What a run came to cost, in tokens and in micro-credits (1 credit = 1,000,000), and the agent
  * that spoke last. `models`, in the order of their first answers, add up to it; absent: it is that
- * of a completed run's only model, or not known.
+ * of a completed run's only model, or not known. `firstTokenMs` is from the start to the first token.
  */
 const cost = {
   ...usage,
   agentId: id.optional(),
   models: z.array(modelUse).optional(),
+  firstTokenMs: z.number().min(0).optional(),
 }
 
 const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter'])
@@ -135,6 +136,7 @@ export const sessionEvents = {
     parentAgent: z.string().nullable(),
     at: at.optional(),
   }),
+  /** `charge` is that of its own model calls, each rounded up to a micro-credit. */
   AgentCompleted: z.object({
     runId: id,
     stepId: id,
@@ -145,6 +147,7 @@ export const sessionEvents = {
     completionTokens: tokens,
     error: z.string().optional(),
     at: at.optional(),
+    charge: z.int().min(0).optional(),
   }),
   AgentRouted: z.object({
     runId: id,
@@ -168,6 +171,7 @@ export const sessionEvents = {
     text: sealed,
     calls: z.array(toolCall.extend({ arguments: sealed })).optional(),
     cutBy: z.enum(['tokens', 'credits']).optional(),
+    durationMs: z.number().min(0).optional(),
   }),
   /**
    * Stored before the tool is called. `effect` is `read` where calling it twice changes nothing

@@ -44,7 +44,10 @@ const stepFactories: StepFactories = {
       at,
     },
   }),
-  agent_completed: ({ step_id, agent, duration_ms, model, usage, error, at }, { runId }) => ({
+  agent_completed: (
+    { step_id, agent, duration_ms, model, usage, charge, error, at },
+    { runId },
+  ) => ({
     type: 'AgentCompleted',
     data: {
       runId,
@@ -55,6 +58,7 @@ const stepFactories: StepFactories = {
       ...usage,
       ...(error === undefined ? {} : { error }),
       at,
+      charge,
     },
   }),
   agent_routing: ({ from_agent, to_agent, at }, { runId }) => ({
@@ -107,6 +111,7 @@ const stepFactories: StepFactories = {
         ? { calls: event.calls.map((call) => sealedCall(call, seal)) }
         : {}),
       ...(event.cut_by ? { cutBy: event.cut_by } : {}),
+      ...(event.duration_ms === undefined ? {} : { durationMs: event.duration_ms }),
     },
   }),
   // Stored with the pause of the run.

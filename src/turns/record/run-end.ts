@@ -1,4 +1,4 @@
-import type { Charge, TurnDone } from '../../agents/agent-event.ts'
+import type { Charge } from '../../agents/agent-event.ts'
 import { saturate } from '../../domain/amounts.ts'
 import { limitCode } from '../../domain/run-limits.ts'
 import type { SessionEvent } from '../../domain/session/events.ts'
@@ -12,6 +12,7 @@ export type RunCost = {
   completionTokens: number
   charge: number
   agentId: string
+  firstTokenMs?: number
 }
 
 /** The agent that spoke last, found by its name; the first of several with one name. */
@@ -25,7 +26,10 @@ const agentOf = ({ agent, agents }: TurnRequest, name: string): string => {
  * A run is never charged more than its agent allows, though a model's last answer may have cost
  * more.
  */
-export const costOf = (request: TurnRequest, { usage, charges, agent }: TurnDone): RunCost => ({
+export const costOf = (
+  request: TurnRequest,
+  { done: { usage, charges, agent }, firstTokenMs }: Pick<RunResult, 'done' | 'firstTokenMs'>,
+): RunCost => ({
   promptTokens: usage.promptTokens,
   completionTokens: usage.completionTokens,
   charge: Math.min(
@@ -33,6 +37,7 @@ export const costOf = (request: TurnRequest, { usage, charges, agent }: TurnDone
     limitsOf(request).charge ?? Number.POSITIVE_INFINITY,
   ),
   agentId: agentOf(request, agent),
+  ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
 })
 
 /** What each model used, their charges adding up to that of the run. */
@@ -60,7 +65,7 @@ export const endOf = (
 ): End => {
   const { ended, done } = driven
   const { charges } = done
-  const cost = costOf(request, done)
+  const cost = costOf(request, driven)
   const isOfOne = ended === 'done' && charges.length === 1
   const uses =
     charges.length > 0 && !isOfOne ? { ...cost, models: modelsOf(charges, cost.charge) } : cost

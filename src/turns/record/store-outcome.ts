@@ -112,7 +112,7 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
   ): Promise<Outcome> => {
     const { request, runId, key, owner, log } = run
     const { approvals, inDoubt, done, steps } = driven
-    const cost = costOf(request, done)
+    const cost = costOf(request, driven)
     try {
       const pause = pauseOf({ runId, approvals, inDoubt, done, cost }, key)
       const pausing = { sessionId: request.sessionId, owner, steps, ...pause }

@@ -17,8 +17,11 @@ import { RunLost } from '../record/step-writer.ts'
 import { causeOf, failureCode } from './failure-code.ts'
 import type { TurnLog } from './turn-log.ts'
 
-/** How the agents' part of a turn ended. `done` holds the answer and the usage until then. */
-export type Driven = { done: TurnDone } & (
+/**
+ * How the agents' part of a turn ended. `done` holds the answer and the usage until then,
+ * `firstTokenMs` how long the first token took.
+ */
+export type Driven = { done: TurnDone; firstTokenMs?: number } & (
   | { ended: 'done' | 'cancelled'; refusal?: never }
   /**
    * It waits for decisions on these calls, or their outcomes, and is resumed in another attempt.
@@ -47,6 +50,8 @@ type Uses = {
   /** The name that stands in `done` when no agent answered. */
   agent: string
   onFault(error: unknown): void
+  /** Milliseconds since the run began; absent: not its first attempt, so no first token is timed. */
+  elapsed?: (() => number) | undefined
   /** Sees every event once in all attempts. */
   watch?: { see(event: AgentEvent): void } | undefined
 }
@@ -63,15 +68,16 @@ const withoutTexts = (event: AgentEvent): AgentEvent => {
  * tears down every branch.
  */
 export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
-  const { log, writer, meter, agent, onFault, watch } = uses
+  const { log, writer, meter, agent, onFault, elapsed, watch } = uses
   const approvals: ApprovalRequired[] = []
   const inDoubt: ToolInDoubt[] = []
   let text = ''
+  let firstTokenMs: number | undefined
   let finished: TurnDone | undefined
   let final: Driven | undefined
   let running: Subscription | undefined
-  const result = deferred<Driven>()
-  const settle = result.resolve
+  const outcome = deferred<Driven>()
+  const settle = outcome.resolve
 
   const soFar = (): TurnDone => ({
     event: 'done',
@@ -106,7 +112,10 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   running = events.subscribe({
     next: (event) => {
       if (!('replayed' in event)) watch?.see(event)
-      if (event.event === 'token') text += event.text
+      if (event.event === 'token') {
+        text += event.text
+        firstTokenMs ??= elapsed?.()
+      }
       writer.note(event)
       if (event.event === 'approval_required') approvals.push(event)
       else if (event.event === 'tool_in_doubt') inDoubt.push(event)
@@ -146,9 +155,10 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   return {
     /** How it ended, with the steps that are not stored yet. */
     async ended(): Promise<DriveResult> {
-      const driven = await result.promise
+      const driven = await outcome.promise
       const steps = await writer.rest(driven.ended === 'done')
-      return { steps, ...(final ?? driven) }
+      const result = { steps, ...(final ?? driven) }
+      return firstTokenMs === undefined ? result : { ...result, firstTokenMs }
     },
     cancel(): void {
       stop({ ended: 'cancelled', done: soFar() })

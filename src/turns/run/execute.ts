@@ -125,6 +125,7 @@ export const executeRun = (uses: ExecuteRunUses) => {
       meter,
       agent: request.agent.name,
       onFault: (error) => onFault(execution, error),
+      elapsed: attempt === 1 ? elapsed : undefined,
     })
     control.driving = driving
     if (cancelled) driving.cancel()

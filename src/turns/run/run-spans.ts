@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../agents/agent-event.ts'
+import { chargeOf, creditUnit } from '../../domain/amounts.ts'
 import type { Attributes, Span, Telemetry } from '../../ports/telemetry.ts'
 import type { WatchedRun, WatchRun } from './watch-run.ts'
 
@@ -90,13 +91,12 @@ const collectText = ({ chats, telemetry }: OpenSpans, event: EventOf<'token'>): 
 const endChat = (spans: OpenSpans, event: EventOf<'model_answered'>): void => {
   const { step_id, model, usage, price } = event
   const { promptTokens, completionTokens } = usage
-  const charge = Math.ceil(promptTokens * price.prompt + completionTokens * price.completion)
   const chat = spans.chats.get(step_id)
   chat?.span.end({
     'gen_ai.response.model': model,
     'gen_ai.usage.input_tokens': promptTokens,
     'gen_ai.usage.output_tokens': completionTokens,
-    'reprise.charge_credits': charge / 1e6,
+    'reprise.charge_credits': chargeOf(usage, price) / creditUnit,
     ...messageAttribute(spans, 'gen_ai.output.messages', 'assistant', chat.text),
   })
   spans.chats.delete(step_id)
