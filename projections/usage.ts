@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { saturate } from '../src/domain/amounts.ts'
 import type { Seen } from '../src/domain/event.ts'
@@ -6,7 +7,7 @@ import { type Durations, durations, quantile, withDuration } from './durations.t
 import { count, credits, inCredits, incomplete, micro, text } from './fields.ts'
 import { projection } from './projection.ts'
 
-/** What one agent did for one user through one key on one day; null: not known. */
+/** What one agent did for one user through one key with one model on a day; null: not known. */
 export const usageView = z.object({
   organization_id: text,
   /** UTC, of the runs' ends. */
@@ -16,6 +17,8 @@ export const usageView = z.object({
   /** The user acted for, else the key's backing user. */
   user_id: text.nullable(),
   key_id: text.nullable(),
+  /** Of a run of several models, its tokens and charge are those of each. */
+  model: text.nullable(),
   runs: count,
   completed: count,
   failed: count,
@@ -45,13 +48,43 @@ export const figuresOf = (charge: number, durations: Durations): z.infer<typeof 
 type RunEndType = 'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'
 type RunEnd = Seen<typeof sessionEvents, RunEndType>
 
-const bucketOf = ({ metadata, data }: RunEnd) => ({
+/** What one model used in a run; the run is counted with the first one. */
+type Share = {
+  model: string | null
+  promptTokens: number
+  completionTokens: number
+  charge: number
+  isFirst: boolean
+}
+
+/** The run's models; a completed run that lists none had one. */
+const sharesOf = ({ type, data }: RunEnd): readonly Share[] => {
+  const { models = [], promptTokens, completionTokens, charge } = data
+  if (models.length > 0) return models.map((use, n) => ({ ...use, isFirst: n === 0 }))
+  const model = type === 'RunCompleted' ? data.model : null
+  return [{ model, promptTokens, completionTokens, charge, isFirst: true }]
+}
+
+const bucketOf = ({ metadata, data }: RunEnd, { model }: Share) => ({
   organization_id: metadata.organization_id,
   day: metadata.at.slice(0, 10),
   agent_id: data.agentId ?? null,
   user_id: metadata.on_behalf_of ?? metadata.actor.user_id,
   key_id: metadata.actor.key_id,
+  model,
 })
+
+/** Names of models that any store takes as part of an id. */
+const plainName = /^[!-~]{1,200}$/
+
+const nameInId = (model: string): string =>
+  plainName.test(model) ? model : createHash('sha256').update(model).digest('hex')
+
+const idOf = (event: RunEnd, share: Share): string => {
+  const { model, ...bucket } = bucketOf(event, share)
+  const parts = [...Object.values(bucket), model === null ? null : nameInId(model)]
+  return parts.map((part) => part ?? '-').join('/')
+}
 
 const isRunEnd = (event: Seen<typeof sessionEvents>): event is RunEnd =>
   event.type === 'RunCompleted' ||
@@ -59,8 +92,8 @@ const isRunEnd = (event: Seen<typeof sessionEvents>): event is RunEnd =>
   event.type === 'RunCancelled' ||
   event.type === 'RunTimedOut'
 
-const emptyUsage = (event: RunEnd): UsageView => ({
-  ...bucketOf(event),
+const emptyUsage = (event: RunEnd, share: Share): UsageView => ({
+  ...bucketOf(event, share),
   runs: 0,
   completed: 0,
   failed: 0,
@@ -79,23 +112,37 @@ const counts = {
   RunTimedOut: 'timed_out',
 } as const satisfies Record<RunEndType, keyof UsageView>
 
-const counted = (view: UsageView, { type, data }: RunEnd): UsageView => ({
-  ...view,
-  runs: view.runs + 1,
-  [counts[type]]: view[counts[type]] + 1,
-  prompt_tokens: saturate(view.prompt_tokens + data.promptTokens),
-  completion_tokens: saturate(view.completion_tokens + data.completionTokens),
-  charge: saturate(view.charge + data.charge),
-  durations:
-    type === 'RunCompleted' ? withDuration(view.durations, data.durationMs) : view.durations,
-})
+const withShare = (view: UsageView, { type, data }: RunEnd, share: Share): UsageView => {
+  const used = {
+    ...view,
+    prompt_tokens: saturate(view.prompt_tokens + share.promptTokens),
+    completion_tokens: saturate(view.completion_tokens + share.completionTokens),
+    charge: saturate(view.charge + share.charge),
+  }
+  if (!share.isFirst) return used
+  return {
+    ...used,
+    runs: view.runs + 1,
+    [counts[type]]: view[counts[type]] + 1,
+    durations:
+      type === 'RunCompleted' ? withDuration(view.durations, data.durationMs) : view.durations,
+  }
+}
 
-const first = (event: RunEnd): UsageView => counted(emptyUsage(event), event)
+const counted = (view: UsageView | undefined, event: RunEnd, id: string): UsageView => {
+  const shares = sharesOf(event)
+  const share = shares.length > 1 ? shares.find((one) => idOf(event, one) === id) : shares[0]
+  if (!share) throw new TypeError(`the run is not counted in ${id}`)
+  return withShare(view ?? emptyUsage(event, share), event, share)
+}
+
+const first = (event: RunEnd, id: string): UsageView => counted(undefined, event, id)
 
 /** Usage stays when a session is erased: it holds nothing of what was said. */
 export const usage = projection<UsageView, typeof sessionEvents>()({
   name: 'usage',
   schema: usageView,
+  version: 2,
   pace: 'later',
   shown: {
     schema: usageView
@@ -110,12 +157,7 @@ export const usage = projection<UsageView, typeof sessionEvents>()({
   categories: ['session'],
   events: sessionEvents,
   indexes: { by_organization: { equals: ['organization_id'], orderBy: 'day' } },
-  id: (event) =>
-    isRunEnd(event)
-      ? Object.values(bucketOf(event))
-          .map((part) => part ?? '-')
-          .join('/')
-      : [],
+  id: (event) => (isRunEnd(event) ? sharesOf(event).map((share) => idOf(event, share)) : []),
   creates: { RunCompleted: first, RunFailed: first, RunCancelled: first, RunTimedOut: first },
   changes: {
     RunCompleted: counted,

@@ -5,7 +5,7 @@ import type { View } from '../src/ports/views.ts'
 import { findAll } from './find-all.ts'
 
 /** The fields that usage can be grouped by. */
-export const usageParts = ['day', 'agent_id', 'user_id', 'key_id'] as const
+export const usageParts = ['day', 'agent_id', 'user_id', 'key_id', 'model'] as const
 export type UsagePart = (typeof usageParts)[number]
 
 export type UsageQuery = {
@@ -50,7 +50,7 @@ export const getUsage =
     })
     const groups = new Map<string, UsageView[]>()
     for (const view of documents) {
-      const name = JSON.stringify(by.map((part) => view[part]))
+      const name = JSON.stringify(by.map((part) => view[part] ?? null))
       const group = groups.get(name)
       if (group) group.push(view)
       else groups.set(name, [view])

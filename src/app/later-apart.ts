@@ -311,6 +311,12 @@ export const laterApart = (uses: Uses): Later => {
         (await informed()).note('load', { view, ids }) as Promise<Map<string, Document>>,
       checkpoint: async (view) =>
         (await informed()).note('checkpoint', { view }) as Promise<Position>,
+      /** Infinite while the process is not up: whoever looks for old read models looks again. */
+      async version(view) {
+        if (!running?.isUp) return Number.POSITIVE_INFINITY
+        const version = running.calls.note('version', { view }) as Promise<number>
+        return version.catch(() => Number.POSITIVE_INFINITY)
+      },
     },
     forget(name) {
       running?.calls.note('forget', { name }).catch(() => undefined)

@@ -270,6 +270,7 @@ const serve = async (setup: LaterSetup): Promise<void> => {
       load: ({ view, ids }: { view: string; ids: readonly string[] }) => views.load(view, ids),
       ring: async (next: PlainRing) => renew(next),
       checkpoint: ({ view }: { view: string }) => views.checkpoint(view),
+      version: ({ view }: { view: string }) => views.version(view),
       async close({ head }: { head: Position }) {
         await waitForPosition({
           position: latest(START, head),

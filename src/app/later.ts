@@ -7,7 +7,7 @@ import type { AuditReads } from './audit-reads.ts'
 export type Later = {
   projecting: Projecting
   reads: AuditReads
-  documents: Pick<Views, 'load' | 'checkpoint'>
+  documents: Pick<Views, 'load' | 'checkpoint' | 'version'>
   /** Takes note of a data key that was destroyed. */
   forget(keyName: string): void
   /** What was found damaged there. */

@@ -81,12 +81,13 @@ const openLater = async (uses: Uses) => {
     : await laterHere({ stores, logKeySeed, open, timePassed, node, clock, log })
 }
 
-type StoredDocuments = Pick<Views, 'load' | 'checkpoint'>
+type StoredDocuments = Pick<Views, 'load' | 'checkpoint' | 'version'>
 
 /** The documents of all read models, wherever they are folded. */
 const documentsOf = (prompt: StoredDocuments, later: StoredDocuments): StoredDocuments => ({
   load: (view, ...rest) => (isLater(view) ? later : prompt).load(view, ...rest),
   checkpoint: (view, ...rest) => (isLater(view) ? later : prompt).checkpoint(view, ...rest),
+  version: (view) => (isLater(view) ? later : prompt).version(view),
 })
 
 const rebuildingOf = (
@@ -144,13 +145,7 @@ export const openReadSide = (uses: Uses) =>
         if (!isReached) log.warn({ position }, 'the views did not show a command in time')
       })
     const { changes } = prompt
-    const prompts = projectionsAt('prompt')
-    const rebuildOld = rebuildOutdated({
-      views: stores.views,
-      projections: prompts,
-      projecting,
-      rebuilding,
-    })
+    const rebuildOld = rebuildOutdated({ views: documents, projections, projecting, rebuilding })
     const folding = { prompt, later, projecting, changes, rebuilding, rebuildOld }
     return { views, documents, ...folding, unreadable, waitForPosition }
   })

@@ -43,6 +43,33 @@ t.test('sums of usage stay within exact numbers', async (t) => {
   t.match(total, { prompt_tokens: most, completion_tokens: most, credits: most / 1_000_000 })
 })
 
+t.test('usage by model has the tokens and charge of each, and each run once', async (t) => {
+  const use = (model: string, charge: number) => ({
+    model,
+    promptTokens: charge,
+    completionTokens: 0,
+    charge,
+  })
+  const at = '2026-01-01T12:00:00.000Z'
+  const models = [use('m/a', 2_000_000), use('m/b', 3_000_000)]
+  const query = getUsage({
+    usage: viewAfter(
+      usage,
+      sessionStream,
+      sessionEvent('RunCompleted', at, { models }),
+      sessionEvent('RunCompleted', at, { model: 'm/b', charge: 1_000_000 }),
+      sessionEvent('RunFailed', at, { charge: 0 }),
+    ),
+  })
+  const { usage: rows, total } = await query({ organizationId: 'org-1', by: ['model'] })
+  t.match(rows, [
+    { model: null, runs: 1, failed: 1, credits: 0 },
+    { model: 'm/a', runs: 1, completed: 1, prompt_tokens: 2_000_000, credits: 2 },
+    { model: 'm/b', runs: 1, completed: 1, credits: 4 },
+  ])
+  t.match(total, { runs: 3, completed: 2, credits: 6 })
+})
+
 t.test('both days of a range count', async (t) => {
   const query = { organizationId: 'org-1', by: ['day'] as const }
   const days = async (range: { from?: string; to?: string }) =>

@@ -103,7 +103,7 @@ const usage = z.object({
   total: figures,
   usage: z.array(
     usageView
-      .pick({ day: true, agent_id: true, user_id: true, key_id: true })
+      .pick({ day: true, agent_id: true, user_id: true, key_id: true, model: true })
       .partial()
       .extend(figures.shape),
   ),
@@ -184,7 +184,7 @@ export const adminUsageRoutes =
         config: rules,
         schema: {
           tags: ['admin: audit'],
-          summary: 'Sum up runs, tokens, credits and durations by day, agent, user and key',
+          summary: 'Sum up runs, tokens, credits and durations by day, agent, user, key and model',
           params,
           querystring: z.object({
             from: day.optional(),

@@ -101,7 +101,7 @@ t.test('a read model is returned as of a position and as of a time', async (t) =
   })
 })
 
-t.test('usage is reported by day, agent, user and key', async (t) => {
+t.test('usage is reported by day, agent, user, key and model', async (t) => {
   const all = await startApp(t, {}, { laterApart: true })
   const { asPlatform: platform, clientOf: as } = all
   const { at, owner, owner_user_id } = await withOrganization(all)
@@ -124,5 +124,8 @@ t.test('usage is reported by day, agent, user and key', async (t) => {
   t.match((await owner('GET', `${at}/usage`)).body.usage, [{ day: String, runs: Number }])
   t.equal((await owner('GET', `${at}/usage?to=2020-01-01`)).body.total.runs, 0)
   t.ok((await owner('GET', `${at}/usage?from=2020-01-01&to=${today}`)).body.total.runs >= 0)
+  t.match((await owner('GET', `${at}/usage?by=model`)).body.usage, [
+    { model: 'offline/extractive', runs: 2, completed: 2, credits: Number },
+  ])
   t.match(await owner('GET', `${at}/usage?by=colour`), { status: 400 })
 })
