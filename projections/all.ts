@@ -17,6 +17,8 @@ import { messages } from './messages.ts'
 import { organizations } from './organizations.ts'
 import { platformTransparency } from './platform-transparency.ts'
 import type { AnyProjection, Pace, ReadModel } from './projection.ts'
+import { runSteps } from './run-steps.ts'
+import { runSummaries } from './run-summaries.ts'
 import { runs } from './runs.ts'
 import { sessions } from './sessions.ts'
 import { storage } from './storage.ts'
@@ -46,6 +48,8 @@ export const projections: readonly AnyProjection[] = [
   messages,
   organizations,
   platformTransparency,
+  runSteps,
+  runSummaries,
   runs,
   sessions,
   storage,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { creditUnit } from '../src/domain/amounts.ts'
+import { creditUnit, saturate } from '../src/domain/amounts.ts'
 
 /** What the schemas of many read models are made of. */
 export const text = z.string()
@@ -11,6 +11,9 @@ export const micro = z.int().describe('Micro-credits')
 /** An amount as it is shown; documents hold it in micro-credits. */
 export const credits = z.number().describe('Credits')
 export const inCredits = (amount: number): number => amount / creditUnit
+
+/** A duration in whole milliseconds, of a count with fractions. */
+export const wholeMs = (ms: number): number => Math.round(saturate(ms))
 
 /** Log position that orders a list: times may step back, positions do not. */
 export const place = z.int()

@@ -7,6 +7,17 @@ import { idIn, projection, without } from './projection.ts'
 const { runId: _, setBy: set_by, ...limit } = sessionEvents.RunLimitReached.shape
 const limitReached = z.object({ ...limit, set_by })
 
+export const runStatuses = [
+  'queued',
+  'running',
+  'awaiting_approval',
+  'in_doubt',
+  'completed',
+  'failed',
+  'cancelled',
+  'timed_out',
+] as const
+
 /** One run of a session, for recovery, time-outs and repeated requests. */
 const runView = z.object({
   run_id: text,
@@ -30,16 +41,7 @@ const runView = z.object({
   attempt: count.optional(),
   /** Of its beginning, in the session's stream; not in documents from before it was kept. */
   revision: count.optional(),
-  status: z.enum([
-    'queued',
-    'running',
-    'awaiting_approval',
-    'in_doubt',
-    'completed',
-    'failed',
-    'cancelled',
-    'timed_out',
-  ]),
+  status: z.enum(runStatuses),
   /** Only while queued or running, not while paused. */
   open: flag,
   /** What it waits for; absent: it does not wait. */
@@ -91,8 +93,10 @@ const publicRunSchema = runView.omit(inner).extend({
   charge: credits,
 })
 
+type RunTimes = Pick<RunView, 'started_at' | 'waited_until' | 'ended_at'>
+
 /** Milliseconds between two events, possibly of two processes: at least 0. */
-const durationOf = ({ started_at, waited_until, ended_at }: RunView): number | null =>
+export const durationOf = ({ started_at, waited_until, ended_at }: RunTimes): number | null =>
   ended_at === null
     ? null
     : Math.max(0, Date.parse(ended_at) - Date.parse(waited_until ?? started_at))

@@ -1,5 +1,7 @@
 import { eventIndex } from '../../projections/event-index.ts'
 import { platformTransparency } from '../../projections/platform-transparency.ts'
+import { runSteps } from '../../projections/run-steps.ts'
+import { runSummaries } from '../../projections/run-summaries.ts'
 import { transparency } from '../../projections/transparency.ts'
 import { usage } from '../../projections/usage.ts'
 import { exportLines } from '../../queries/export-lines.ts'
@@ -10,10 +12,12 @@ import { type ChangesQuery, getChanges } from '../../queries/get-changes.ts'
 import { type ChargesQuery, getCharges } from '../../queries/get-charges.ts'
 import { getCheckpoint } from '../../queries/get-checkpoint.ts'
 import { getEntries } from '../../queries/get-entries.ts'
+import { getRun, type RunQuery } from '../../queries/get-run.ts'
 import { getState, type Moment } from '../../queries/get-state.ts'
 import { getTile } from '../../queries/get-tile.ts'
 import { getUsage, type UsageQuery } from '../../queries/get-usage.ts'
 import { type EventsQuery, listEvents } from '../../queries/list-events.ts'
+import { listRuns, type RunsQuery } from '../../queries/list-runs.ts'
 import { opener } from '../../queries/opened.ts'
 import { proveConsistency } from '../../queries/prove-consistency.ts'
 import { proveInclusion } from '../../queries/prove-inclusion.ts'
@@ -137,6 +141,8 @@ export const auditReads = (uses: Uses) => {
     findSettlement: findSettlement({ readHistory: history }),
     readAttempts: readAttempts({ read: events.read, decode: readable(contentEvents) }),
   })
+  const listingRuns = listRuns(views)
+  const gettingRun = getRun(views)
   const feeding = feedHistory({
     read: events.read,
     readHistory: history,
@@ -175,6 +181,14 @@ export const auditReads = (uses: Uses) => {
       async usage(query: UsageQuery) {
         await folded(usage.name)
         return summing(query)
+      },
+      async runs(query: RunsQuery) {
+        await folded(runSummaries.name)
+        return listingRuns(query)
+      },
+      async run(query: RunQuery) {
+        await folded(runSummaries.name, runSteps.name)
+        return gettingRun(query)
       },
       async checkpoint({ organizationId }: Of<unknown>) {
         await treeFolded(organizationId)

@@ -12,6 +12,7 @@ import { adminAuditRoutes } from '../http/routes/admin-audit.ts'
 import { adminChargeRoutes } from '../http/routes/admin-charges.ts'
 import { adminFeedRoutes } from '../http/routes/admin-feeds.ts'
 import { adminStateRoutes, adminUsageRoutes } from '../http/routes/admin-history.ts'
+import { adminRunReadRoutes } from '../http/routes/admin-run-reads.ts'
 import { adminTransparencyRoutes } from '../http/routes/admin-transparency.ts'
 import type { Parts } from './parts.ts'
 
@@ -82,6 +83,11 @@ export const auditPart = ({ host, storage, writing, reading }: Parts) => {
       }),
       ...auditRoutes(platformHistory),
       adminUsageRoutes({ getOrganization: oneOrganization, getUsage: answers.usage }),
+      adminRunReadRoutes({
+        getOrganization: oneOrganization,
+        listRuns: answers.runs,
+        getRun: answers.run,
+      }),
       adminFeedRoutes({ getOrganization: oneOrganization, feeds: following }),
     ],
     /** Ends every feed that is followed. */

@@ -286,6 +286,8 @@ export const laterApart = (uses: Uses): Later => {
         },
         charges: answerOf('charges'),
         usage: answerOf('usage'),
+        runs: answerOf('runs'),
+        run: answerOf('run'),
         checkpoint: answerOf('checkpoint'),
         tile: (query) => bytes(answerOf('tile')(query)),
         entries: (query) => bytes(answerOf('entries')(query)),

@@ -19,6 +19,8 @@ import { memories } from '../../projections/memories.ts'
 import { messages } from '../../projections/messages.ts'
 import { organizations } from '../../projections/organizations.ts'
 import { platformTransparency } from '../../projections/platform-transparency.ts'
+import { runSteps } from '../../projections/run-steps.ts'
+import { runSummaries } from '../../projections/run-summaries.ts'
 import { runs } from '../../projections/runs.ts'
 import { sessions } from '../../projections/sessions.ts'
 import { storage } from '../../projections/storage.ts'
@@ -64,6 +66,8 @@ export const laterViewsOf = async (views: Views) => {
   return {
     eventIndex: await of(eventIndex),
     platformTransparency: await of(platformTransparency),
+    runSteps: await of(runSteps),
+    runSummaries: await of(runSummaries),
     transparency: await of(transparency),
     usage: await of(usage),
   }

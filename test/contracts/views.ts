@@ -487,6 +487,37 @@ export const viewsContract = (
     t.strictSame(pages, all.items.toReversed())
   })
 
+  t.test(
+    'an index ordered by texts of a nested field is read from behind, page by page',
+    async (t) => {
+      const { views } = await opened(t)
+      const by_cost = { equals: ['owner'], orderBy: 'order.cost', totals: false } as const
+      const view = await views.view<Document>({ name: 'costs', indexes: { by_cost } })
+      const cost = (n: number): Document => ({
+        owner: 'o',
+        order: { cost: `${`${n >> 1}`.padStart(16, '0')}/${n}` },
+      })
+      const unknown = { owner: 'o', order: { cost: '-/none' } }
+      const changes: DocumentChange[] = Array.from({ length: 10 }, (_, n) => ({
+        id: `${n}`,
+        document: cost(n),
+      }))
+      changes.push({ id: 'none', document: unknown }, note('p', { owner: 'p' }))
+      await views.commit([{ view: 'costs', changes, position: at(1) }])
+      const pages: Document[][] = []
+      let below: string | undefined
+      do {
+        const bound = below === undefined ? {} : { below }
+        const query = { index: 'by_cost', equals: ['o'], descending: true, limit: 4, total: 1 }
+        const { items } = await view.find({ ...query, ...bound })
+        pages.push(items)
+        below = (items.at(-1)?.order as { cost: string } | undefined)?.cost
+      } while (below !== undefined)
+      const nines = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0].map(cost)
+      t.strictSame(pages, [nines.slice(0, 4), nines.slice(4, 8), [...nines.slice(8), unknown], []])
+    },
+  )
+
   t.test('any commits and questions answer as a plain list would', async (t) => {
     const { open } = await place(t)
     const views = await open()

@@ -32,6 +32,8 @@ t.test(
       'forks',
       'identities',
       'platform_transparency',
+      'run_steps',
+      'run_summaries',
       'storage',
       'transparency',
       'unreadable_events',

@@ -75,6 +75,7 @@ const namesIn = async (url: string, organization: Worked) => {
       session_id: 's-1',
       event_id: message.event_id,
       response_id: `resp_${started[0].data.runId}`,
+      run_id: started[0].data.runId,
     } as Named,
   }
 }
@@ -135,8 +136,16 @@ const asksOf = ({ readModels }: World): Record<string, readonly Get[]> => {
     ]),
     '/api/admin/organizations/{organization_id}/usage': queries(
       '',
-      'by=day,agent_id,user_id,key_id',
+      'by=day,agent_id,user_id,key_id,model',
     ),
+    '/api/admin/organizations/{organization_id}/runs': queries(
+      '',
+      'sort=charge&limit=5',
+      'sort=tokens&status=completed',
+      'session_id={session_id}&from={time}',
+      'user_id={user_id}&model=offline/extractive',
+    ),
+    '/api/admin/organizations/{organization_id}/runs/{run_id}': queries('', 'limit=1'),
     '/api/admin/organizations/{organization_id}/feeds/{read_model}': lines('', ...resumed),
   }
 }

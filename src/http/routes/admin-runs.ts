@@ -35,7 +35,7 @@ export const adminRunRoutes =
       {
         config: { scopes: ['admin:read'], managers: true },
         schema: {
-          tags: ['admin: agents'],
+          tags: ['admin: runs'],
           summary: 'Tell a run again with the agents as they are now, and show what would change',
           params: z.object({ organization_id: pathId, run_id: pathId }),
           body,

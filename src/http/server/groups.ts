@@ -25,6 +25,7 @@ export const groups: Readonly<Record<string, string>> = {
   'admin: organizations': 'Create and rename organizations, and see what needs attention',
   'admin: members': 'Who belongs to an organization, and in which role',
   'admin: agents': 'The agents of an organization, with their tools and sub-agents',
+  'admin: runs': 'The runs of an organization, with their steps, and their replay',
   'admin: API keys': 'Keys with scopes and limits',
   'admin: users': 'Plans, credits and sign-ins; for the platform',
   'admin: audit': 'Events, charges, proofs, exports, past states and usage',
