@@ -6,7 +6,7 @@ import { count, credits, inCredits, micro, text, timestamp, wholeMs } from './fi
 import { projection, without } from './projection.ts'
 
 /** One step of a run: an agent, a model's answer, a call of a tool, or its approval. */
-export const runStepView = z.object({
+const runStepView = z.object({
   organization_id: text,
   run_id: text,
   /** Of its first event, in the session's stream: steps are in this order. */

@@ -30,7 +30,7 @@ const attempt = z.object({
 type Attempt = z.infer<typeof attempt>
 
 /** One run for administrators, who find it by what it cost. It holds nothing of what was said. */
-export const runSummaryView = z.object({
+const runSummaryView = z.object({
   run_id: text,
   session_id: text,
   organization_id: text,
