@@ -125,7 +125,7 @@ t.test('a page reads at most 250 runs beyond its limit without a filter', async 
 
 t.test('few runs of a filter are found at once, in whatever sort', async (t) => {
   const { page, pages, reads } = listing(
-    times(8_000, (n) => runSummaryAt(n, { charge: n, status: n < 9 ? 'failed' : 'completed' })),
+    times(2_500, (n) => runSummaryAt(n, { charge: n, status: n < 9 ? 'failed' : 'completed' })),
   )
   t.strictSame((await page({ status: 'failed' })).runs.length, 9)
   t.equal(reads().documents, 9)
@@ -139,18 +139,18 @@ t.test('few runs of a filter are found at once, in whatever sort', async (t) => 
 t.test(
   'what a filter leaves of many runs is found page by page, each with bounded reads',
   async (t) => {
-    const runs = times(12_000, (n) =>
+    const runs = times(5_500, (n) =>
       runSummaryAt(n, { charge: n, models: n < 2 ? ['m/rare'] : ['m/a'] }),
     )
     const { pages, reads } = listing(runs)
     for (const sort of ['started_at', 'charge'] as const) {
       reads()
       const ids = await pages({ sort, model: 'm/rare', limit: 10 })
-      t.strictSame(ids, [[], [], idsOf(1, 0)], sort)
-      t.equal(reads().documents, 12_000, 'each run is read once')
+      t.strictSame(ids, [[], idsOf(1, 0)], sort)
+      t.equal(reads().documents, 5_500, 'each run is read once')
     }
     const many = await pages({ sort: 'charge', status: 'completed', model: 'm/rare', limit: 10 })
     t.strictSame(many.flat(), idsOf(1, 0))
-    t.equal(reads().documents, 12_000 + many.length * 1_001, 'they were tried to be sorted')
+    t.equal(reads().documents, 5_500 + many.length * 1_001, 'they were tried to be sorted')
   },
 )

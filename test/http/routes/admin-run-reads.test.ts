@@ -8,7 +8,7 @@ import { type StartedApp, startApp, startChat } from '../../support/server.ts'
 type Run = { run_id: string; [field: string]: unknown }
 
 /** Asks for runs of an organization, with the platform's key unless told otherwise. */
-const runsOf = (server: StartedApp, organizationId: string, key = superAdminKey) => {
+const asking = (server: StartedApp, organizationId: string, key = superAdminKey) => {
   const at = `/api/admin/organizations/${organizationId}/runs`
   const ask = server.clientOf(key)
   const list = (query = '') => ask('GET', `${at}${query}`)
@@ -21,7 +21,7 @@ const runOf = ({ body }: { body: { id: string } }) => body.id.replace('chatcmpl-
 
 const scene = async (t: Test, options: object = {}) => {
   const chat = await startChat(t, { text: 'Answer.' }, options)
-  return { ...chat, runs: runsOf(chat.server, chat.organization.organizationId) }
+  return { ...chat, runs: asking(chat.server, chat.organization.organizationId) }
 }
 
 t.test('a completed run is listed with its costs, and opened with its steps', async (t) => {
@@ -65,7 +65,7 @@ t.test('a completed run is listed with its costs, and opened with its steps', as
 
 t.test('calls of tools, approvals and attempts are steps, without their arguments', async (t) => {
   const { requestRefund, decide, key, organization, server } = await approvalScene(t)
-  const runs = runsOf(server, organization.organizationId)
+  const runs = asking(server, organization.organizationId)
   const { body } = await requestRefund('s')
   const run_id = body.id.replace('chatcmpl-', '')
   t.match((await runs.open(run_id)).body, {
@@ -229,12 +229,12 @@ t.test('queries that cannot be answered are refused', async (t) => {
   for (const query of ['colour=red', 'after=-2', 'after=x', 'limit=501'])
     t.match(await runs.open(run_id, `?${query}`), { status: 400, code: 'invalid_query' }, query)
   t.match(await runs.open('unknown'), { status: 404, code: 'run_not_found' })
-  const nobody = runsOf(server, '01980000-0000-7000-8000-000000000000')
+  const nobody = asking(server, '01980000-0000-7000-8000-000000000000')
   for (const answer of [await nobody.list(), await nobody.open(run_id)])
     t.match(answer, { status: 404, code: 'organization_not_found' })
   const theirs = await server.platform.organization()
-  t.match(await runsOf(server, theirs.organizationId).open(run_id), { code: 'run_not_found' })
-  t.strictSame(await runsOf(server, theirs.organizationId).ids(), [])
+  t.match(await asking(server, theirs.organizationId).open(run_id), { code: 'run_not_found' })
+  t.strictSame(await asking(server, theirs.organizationId).ids(), [])
 })
 
 t.test('only owners, admins and the platform read runs, each of their organization', async (t) => {
@@ -273,7 +273,7 @@ t.test('runs of an erased session keep their numbers, and have no texts', async 
     on_behalf_of: user_id,
     messages: [{ role: 'user', content: 'the secret word' }],
   })
-  const runs = runsOf(app, organization_id)
+  const runs = asking(app, organization_id)
   const [run_id = ''] = await runs.ids(`?user_id=${user_id}`)
   const before = (await runs.open(run_id)).body
   t.match(before, { session_id: 's-1', user_id, status: 'completed', steps: { length: 3 } })
