@@ -9,7 +9,7 @@ import { memberStream, requireProvisioned } from '../src/domain/member/member.ts
 import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
-import { newLinkToken, type Secrets } from '../src/security/secrets.ts'
+import { newToken, type Secrets } from '../src/security/secrets.ts'
 
 type Uses = Streams & { clock: Clock; hashLinkToken: Secrets['hashLinkToken'] }
 
@@ -28,7 +28,7 @@ export const createConnectLink =
     requireAgent(agents, agentId)
     requireItems(connectItems(agentId, (id) => agentIn(agents, id)))
     const linkId = clock.id()
-    const token = newLinkToken()
+    const token = newToken()
     const expiresAt = new Date(Date.parse(call.at) + linkMs).toISOString()
     const tokenHash = hashLinkToken(token)
     const decide = decideCreateLink({ linkId, tokenHash, agentId, returnUrl, expiresAt })

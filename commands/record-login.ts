@@ -41,6 +41,8 @@ export type RecordLogin = {
   accept?: readonly Accepted[] | undefined
   /** The account that the identity was linked to before identities were claimed. */
   linkedTo?: string | undefined
+  /** An address without an account is refused, and not registered. */
+  onlyKnown?: boolean
 }
 
 /**
@@ -48,7 +50,7 @@ export type RecordLogin = {
  * identity is then linked. A new address replaces the account's. An unverified address finds no
  * account and changes none. The first sign-in activates the membership in the organization that
  * provisioned the account; other invitations must be accepted, which `accept` does.
- * @throws identity_conflict, address_taken, address_not_verified
+ * @throws identity_conflict, address_taken, address_not_verified, account_not_found
  */
 export const recordLogin = (uses: Uses) => {
   const { load, transact, registerUser, changeAddress, findAddressHolder, acceptInvitation } = uses
@@ -68,12 +70,14 @@ export const recordLogin = (uses: Uses) => {
 
   /** @throws identity_conflict */
   const accountOf = async (login: RecordLogin, identity: LinkedIdentity, call: Call) => {
-    const { email, provider, subject, verified = true } = login
+    const { email, provider, subject, verified = true, onlyKnown } = login
     const stream = identityStream(hashIdentity(provider, subject))
     const { userId } = (await load(stream)).state
     if (userId !== null) return { userId, created: false }
     const earlier = await earlierAccount(login, identity)
     if (!earlier && !verified) throw refusal('address_not_verified')
+    if (!earlier && onlyKnown && !(await findAddressHolder(email)).userId)
+      throw refusal('account_not_found')
     const account = earlier
       ? { userId: earlier, created: false }
       : await registerUser({ email, origin: 'self' }, call)

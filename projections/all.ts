@@ -5,6 +5,7 @@ import { agents } from './agents.ts'
 import { apiKeys } from './api-keys.ts'
 import { approvals } from './approvals.ts'
 import { connectLinks } from './connect-links.ts'
+import { consoleSessions } from './console-sessions.ts'
 import { contents } from './contents.ts'
 import { credentials } from './credentials.ts'
 import { datastores } from './datastores.ts'
@@ -37,6 +38,7 @@ export const projections: readonly AnyProjection[] = [
   apiKeys,
   approvals,
   connectLinks,
+  consoleSessions,
   contents,
   credentials,
   datastores,

@@ -75,6 +75,15 @@ const prices = z.record(
 /** What models take beside text, by `provider/model` or `provider/*`. */
 const modalities = z.record(z.string(), z.array(z.enum(['image', 'audio', 'file'])))
 
+const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+const issuer = z
+  .url({ protocol: /^https?$/ })
+  .refine(
+    (url) => new URL(url).protocol === 'https:' || loopback.has(new URL(url).hostname),
+    'must be https (loopback may be http)',
+  )
+
 const gigabyte = 1024 ** 3
 
 /** Also where another variable has errors of its own. */
@@ -126,6 +135,10 @@ const environment = z
     REQUIRE_HTTPS: z.enum(['on', 'off', 'always']).default('on'),
     TLS_CERT: z.string().min(1).optional(),
     TLS_KEY: z.string().min(1).optional(),
+    /** An OpenID Connect provider that people may sign in to the console with. */
+    OIDC_ISSUER: issuer.optional(),
+    OIDC_CLIENT_ID: z.string().min(1).optional(),
+    OIDC_CLIENT_SECRET: z.string().min(1).optional(),
     /** Hosts (`host` or `host:port`) that tools may call although private or without TLS. */
     API_CALL_ALLOW_HOSTS: list.pipe(z.array(toolHost)).default([]),
     /** Origins of web pages that may call the API from a browser; `*`: any. */
@@ -160,6 +173,11 @@ const environment = z
     when: always,
     path: ['TLS_CERT'],
     message: 'TLS_CERT and TLS_KEY (paths of PEM files) go together',
+  })
+  .refine(({ OIDC_ISSUER, OIDC_CLIENT_ID }) => !OIDC_ISSUER === !OIDC_CLIENT_ID, {
+    when: always,
+    path: ['OIDC_CLIENT_ID'],
+    message: 'OIDC_ISSUER and OIDC_CLIENT_ID go together',
   })
   .refine(({ LLM_BASE_URL, LLM_MODEL }) => !LLM_BASE_URL || LLM_MODEL, {
     when: always,

@@ -3,6 +3,7 @@ import { findMember } from '../../queries/find-member.ts'
 import { findStorage } from '../../queries/find-storage.ts'
 import { findAccess } from '../caches/find-access.ts'
 import { admission } from '../http/checks/admission.ts'
+import { ownPage } from '../http/checks/own-page.ts'
 import { delegate } from '../security/delegate.ts'
 import { watchAccess } from '../security/watch-access.ts'
 import { requireSubscription } from '../turns/begin/require-subscription.ts'
@@ -17,15 +18,18 @@ type Uses = { host: Host; storage: Storage; writing: Writing; reading: Reading }
 /** What the order of checks rests on: who asks, for whom, within which limits, and who pays. */
 export const accessPart = ({ host, storage, writing, reading }: Uses) => {
   const { config, options, clock } = host
+  const { secrets } = writing
   const { views, changes } = reading
-  const { accounts, apiKeys, members, users } = views
+  const { accounts, apiKeys, consoleSessions, members, users } = views
   const access = findAccess({
     apiKeys,
+    consoleSessions,
     members,
     users,
     changes,
     sharedViews: storage.stores.sharedViews,
-    hashApiKey: writing.secrets.hashApiKey,
+    hashApiKey: secrets.hashApiKey,
+    hashConsoleToken: secrets.hashConsoleToken,
     superAdminKey: config.SUPER_ADMIN_KEY,
     clock,
   })
@@ -33,6 +37,7 @@ export const accessPart = ({ host, storage, writing, reading }: Uses) => {
     findAccess: access.find,
     watchAccess: watchAccess(access.find, options.rightsLookMs),
     admit: admission(clock),
+    ownPage: ownPage({ publicUrl: config.PUBLIC_URL, csrfTokenOf: secrets.csrfTokenOf }),
     delegate: delegate({ findMembership: findMember({ members }) }),
     requireSubscription: requireSubscription({ findBalance: findBalance({ accounts }) }),
     quotas: storageQuotas({

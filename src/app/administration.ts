@@ -1,5 +1,6 @@
 import { adminPart } from './admin.ts'
 import { auditPart } from './audit.ts'
+import { consolePart } from './console.ts'
 import type { Parts } from './parts.ts'
 import { provisioningPart } from './provisioning.ts'
 import type { TurnEngine } from './turn-engine.ts'
@@ -9,6 +10,7 @@ export const administration = (parts: Parts, engine: TurnEngine) => ({
   provisioning: provisioningPart(parts, engine),
   admin: adminPart(parts, engine),
   audit: auditPart(parts),
+  consoleRoutes: consolePart(parts),
 })
 
 export type Administration = ReturnType<typeof administration>

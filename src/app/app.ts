@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { systemCall } from '../ports/call.ts'
 import { opening } from '../support/disposal.ts'
 import { accessPart } from './access.ts'
 import { administration } from './administration.ts'
@@ -18,8 +19,8 @@ import { openWriting, type Writing } from './writing.ts'
 const indexedWithinMs = 10_000
 
 /**
- * Fills an empty store with the demo organization. Answers its key, only when it has just been
- * created; its document can be found by then, unless that takes too long.
+ * Fills an empty store with the demo organization. Answers its key and a link to the console, only
+ * when it has just been created; its document can be found by then, unless that takes too long.
  */
 const createDemo = async (
   { host, storage, writing, reading }: Parts,
@@ -39,9 +40,13 @@ const createDemo = async (
     createDatastore: commands.createDatastore,
     uploadAndEnqueue: knowledge.uploadAndEnqueue,
   })
-  if (demo) await reading.waitForPosition(demo.position)
-  if (demo) await knowledge.indexed(indexedWithinMs)
-  return demo
+  if (!demo) return undefined
+  await reading.waitForPosition(demo.position)
+  await knowledge.indexed(indexedWithinMs)
+  const { organizationId, userId, keyId, key } = demo
+  const call = { ...systemCall('demo', host.clock.now(), organizationId), userId }
+  const { token } = await commands.createWelcomeLink({ organizationId, userId, keyId }, call)
+  return { organizationId, key, welcomePath: `/console/welcome/${token}` }
 }
 
 /**

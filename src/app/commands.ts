@@ -13,12 +13,15 @@ import { createApiKey } from '../../commands/create-api-key.ts'
 import { createConnectLink } from '../../commands/create-connect-link.ts'
 import { createDatastore } from '../../commands/create-datastore.ts'
 import { createOrganization } from '../../commands/create-organization.ts'
+import { createWelcomeLink } from '../../commands/create-welcome-link.ts'
 import { decideOnApproval } from '../../commands/decide-on-approval.ts'
 import { declineInvitation } from '../../commands/decline-invitation.ts'
 import { deleteAgent } from '../../commands/delete-agent.ts'
 import { deleteCredential } from '../../commands/delete-credential.ts'
 import { deleteDatastore } from '../../commands/delete-datastore.ts'
 import { deleteFile } from '../../commands/delete-file.ts'
+import { endConsoleSession } from '../../commands/end-console-session.ts'
+import { endConsoleSessions } from '../../commands/end-console-sessions.ts'
 import { endRun } from '../../commands/end-run.ts'
 import { enterOrganization } from '../../commands/enter-organization.ts'
 import { eraseContent } from '../../commands/erase-content.ts'
@@ -41,6 +44,7 @@ import { recordMessageRead } from '../../commands/record-message-read.ts'
 import { recordOutage } from '../../commands/record-outage.ts'
 import { recordRefusal } from '../../commands/record-refusal.ts'
 import { recordSteps } from '../../commands/record-steps.ts'
+import { checkWelcomeLink, redeemWelcomeLink } from '../../commands/redeem-welcome-link.ts'
 import { registerKeys } from '../../commands/register-keys.ts'
 import { registerUser } from '../../commands/register-user.ts'
 import { remember } from '../../commands/remember.ts'
@@ -59,6 +63,7 @@ import { revokeUserKey } from '../../commands/revoke-user-key.ts'
 import { sendMessage } from '../../commands/send-message.ts'
 import { setSubscription } from '../../commands/set-subscription.ts'
 import { settleReservation } from '../../commands/settle-reservation.ts'
+import { startConsoleSession } from '../../commands/start-console-session.ts'
 import { startContent } from '../../commands/start-content.ts'
 import { storeCredential } from '../../commands/store-credential.ts'
 import { submitContent } from '../../commands/submit-content.ts'
@@ -87,7 +92,7 @@ export const commandsOf = (uses: Uses) => {
   const { load, transact } = transactor
   const streams = { load, transact }
   const { hashApiKey, hashEmail, earlierEmailHashes, hashLinkToken } = secrets
-  const { hashIdentity, hashSubject } = secrets
+  const { hashIdentity, hashSubject, hashConsoleToken, hashWelcomeToken } = secrets
   const addressHolder = findAddressHolder({ load, hashEmail, earlierEmailHashes })
   const addresses = {
     load,
@@ -105,6 +110,7 @@ export const commandsOf = (uses: Uses) => {
   const store = storeCredential({ load, transact, seal: vault.seal })
   const provisioned = requireProvisionedUser({ load })
   const erasing = { load, transact, destroyKey: destroyKey({ destroy: vault.destroy, clock }) }
+  const startSession = startConsoleSession({ transact, hashConsoleToken })
   const forget = eraseMemories(erasing)
   const dropCredentials = eraseCredentials(erasing)
   return {
@@ -115,6 +121,7 @@ export const commandsOf = (uses: Uses) => {
     changeAgent: changeAgent({ load, transact, modelFault }),
     changeApiKey: changeApiKey(streams),
     changeMember: changeMember(streams),
+    checkWelcomeLink: checkWelcomeLink({ load, hashWelcomeToken }),
     clearDatastore: clearDatastore({ load, transact, destroy: vault.destroy }),
     connectCredentials: connectCredentials({
       load,
@@ -133,12 +140,15 @@ export const commandsOf = (uses: Uses) => {
       setSubscription: subscribe,
       grantCredits: grant,
     }),
+    createWelcomeLink: createWelcomeLink({ transact, hashWelcomeToken }),
     decideOnApproval: decideOnApproval({ transact, seal: vault.seal }),
     declineInvitation: declineInvitation({ transact }),
     deleteAgent: deleteAgent(streams),
     deleteCredential: deleteCredential({ transact }),
     deleteDatastore: deleteDatastore(streams),
     deleteFile: deleteFile(streams),
+    endConsoleSession: endConsoleSession({ transact }),
+    endConsoleSessions: endConsoleSessions({ transact }),
     endRun: endRun(transactor),
     enterOrganization: enterOrganization(streams),
     eraseContent: eraseContent({ transact }),
@@ -193,11 +203,18 @@ export const commandsOf = (uses: Uses) => {
     sendMessage: sendMessage(transactor),
     setSubscription: subscribe,
     settleReservation: settleReservation({ transact }),
+    startConsoleSession: startSession,
     startContent: startContent({ transact }),
     storeCredential: store,
     submitContent: submitContent({ transact }),
     tellOutcome: tellOutcome({ transact, seal: vault.seal }),
     uploadFiles: uploadFiles({ transact, clock, blobs }),
+    redeemWelcomeLink: redeemWelcomeLink({
+      load,
+      transact,
+      hashWelcomeToken,
+      startConsoleSession: startSession,
+    }),
   }
 }
 

@@ -114,7 +114,7 @@ export const seedDemo = async (uses: Uses) => {
   }
   const subAgents = team.map(({ agentId }) => agentId)
   await changeAgent({ agentId: orchestratorAgentId, change: { subAgents } }, inside)
-  const { key, position } = await createApiKey(
+  const { key, userId, position } = await createApiKey(
     {
       keyId,
       type: 'organization',
@@ -129,5 +129,5 @@ export const seedDemo = async (uses: Uses) => {
     },
     inside,
   )
-  return { organizationId, key, position }
+  return { organizationId, userId, keyId, key, position }
 }

@@ -45,6 +45,8 @@ export type AppOptions = {
   onDamaged?(error: StoreDamaged): void
   /** Positions that the embedded log leaves out before each append, for tests. */
   positionGap?: number
+  /** Where the console is built to, for tests. */
+  consoleFolder?: string
   /**
    * Whether what is folded later is folded and read in a process of its own, where stores are
    * embedded.

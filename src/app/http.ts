@@ -51,10 +51,10 @@ export const openHttp = async ({ parts, engine, administration, readiness }: Use
   const { host, storage, writing, reading, access, meters } = parts
   const { config, options, buffers, work, telemetry, node, clock, log } = host
   const { answers, events, foreignEvents, space } = storage.stores
-  const { findAccess, watchAccess, admit, delegate } = access
+  const { findAccess, watchAccess, admit, ownPage, delegate } = access
   const { chat, knowledge, content } = engine
   const { turns, beginTurn, waitingRuns } = chat
-  const { provisioning, audit } = administration
+  const { provisioning, audit, consoleRoutes } = administration
   const { count: counted } = meters.keyUsage
   const { refused } = meters.refusals
   let connections: ReturnType<typeof limitConnections> | undefined
@@ -84,6 +84,7 @@ export const openHttp = async ({ parts, engine, administration, readiness }: Use
     keepAliveMs: options.keepAliveMs ?? usualKeepAliveMs,
     boundConnection: bound,
     admit,
+    requireOwnPage: ownPage.requireOwnPage,
     counted,
     refused,
     countRefusal: work.refused,
@@ -97,6 +98,7 @@ export const openHttp = async ({ parts, engine, administration, readiness }: Use
         metricsRoutes(metrics),
         ...content.openRoutes,
         ...provisioning.openRoutes,
+        ...consoleRoutes,
         wsChatRoutes({
           findAccess,
           watchAccess,
@@ -108,6 +110,7 @@ export const openHttp = async ({ parts, engine, administration, readiness }: Use
           upload: knowledge.socketUpload,
           boundConnection: bound,
           requireHttps: requireHttps(config.REQUIRE_HTTPS),
+          requireOrigin: ownPage.requireOrigin,
           times: options.socketTimes,
           clock,
           telemetry,

@@ -8,6 +8,7 @@ import { agents } from '../../projections/agents.ts'
 import { apiKeys } from '../../projections/api-keys.ts'
 import { approvals } from '../../projections/approvals.ts'
 import { connectLinks } from '../../projections/connect-links.ts'
+import { consoleSessions } from '../../projections/console-sessions.ts'
 import { contents } from '../../projections/contents.ts'
 import { credentials } from '../../projections/credentials.ts'
 import { datastores } from '../../projections/datastores.ts'
@@ -86,6 +87,7 @@ export const viewsOf = async (views: Views) => {
     apiKeys: await of(apiKeys),
     approvals: await of(approvals),
     connectLinks: await of(connectLinks),
+    consoleSessions: await of(consoleSessions),
     contents: await of(contents),
     credentials: await of(credentials),
     datastores: await of(datastores),

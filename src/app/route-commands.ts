@@ -21,6 +21,8 @@ export const routeCommandsOf = (commands: Commands, { command }: ReadYourWrites)
   deleteCredential: command(commands.deleteCredential),
   deleteDatastore: command(commands.deleteDatastore),
   deleteFile: command(commands.deleteFile),
+  endConsoleSession: command(commands.endConsoleSession),
+  endConsoleSessions: command(commands.endConsoleSessions),
   enterOrganization: command(commands.enterOrganization),
   eraseMemories: command(commands.eraseMemories),
   erasePersonalData: command(commands.erasePersonalData),
@@ -34,9 +36,11 @@ export const routeCommandsOf = (commands: Commands, { command }: ReadYourWrites)
   revokeConnectLinks: command(commands.revokeConnectLinks),
   revokeUserKey: command(commands.revokeUserKey),
   setSubscription: command(commands.setSubscription),
+  startConsoleSession: command(commands.startConsoleSession),
   storeCredential: command(commands.storeCredential),
   tellOutcome: command(commands.tellOutcome),
   uploadFiles: command(commands.uploadFiles),
+  redeemWelcomeLink: command(commands.redeemWelcomeLink),
 })
 export type RouteCommands = ReturnType<typeof routeCommandsOf>
 

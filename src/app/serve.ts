@@ -26,7 +26,7 @@ const answering = (model: string): string =>
 const welcome = (
   url: string,
   model: string,
-  { key, organizationId }: { key: string; organizationId: string },
+  { key, organizationId, welcomePath }: NonNullable<Awaited<ReturnType<App['demo']>>>,
 ) => `
   A demo organization was made. Its key is shown this once:
 
@@ -51,7 +51,11 @@ const welcome = (
   curl -sS $REPRISE_URL/api/admin/organizations/$REPRISE_ORGANIZATION/audit/events \\
     -H "X-API-Key: $REPRISE_API_KEY"
 
-  Reference: open the address above in a browser
+  Console: open this once, within an hour, in a browser
+
+  ${url}${welcomePath}
+
+  Reference: ${url}/docs
 `
 
 /** JSON lines, on a terminal readable ones. */

@@ -15,7 +15,8 @@ export type Known = {
   until: number
   readAt: number
   sources: readonly string[]
-  key: ApiKeyView
+  /** The key that it was found by; undefined: none that is stored. */
+  key?: ApiKeyView | undefined
 }
 
 const most = 20_000
@@ -24,14 +25,14 @@ const most = 20_000
  * outlasts a request (src/security/watch-access.ts), less than 5 seconds.
  */
 const sharedTtlMs = 3_000
-const views: ReadonlySet<string> = new Set(['api_keys', 'members', 'users'])
+const views: ReadonlySet<string> = new Set(['api_keys', 'console_sessions', 'members', 'users'])
 
 /** What of a key changes whenever it is used, and gives or takes no right. */
 const uses: ReadonlySet<string> = new Set(['last_used_at', 'request_count'])
 
 /** Whether a document is this key after another use. */
-const isUse = (key: ApiKeyView, { id, document }: DocumentChange): boolean => {
-  if (id !== key.key_id || !document) return false
+const isUse = (key: ApiKeyView | undefined, { id, document }: DocumentChange): boolean => {
+  if (!key || id !== key.key_id || !document) return false
   for (const name in document)
     if (!uses.has(name) && Reflect.get(key, name) !== document[name]) return false
   return true

@@ -4,6 +4,7 @@ import { agentEvents } from './agent/events.ts'
 import type { EventTable } from './aggregate.ts'
 import { apiKeyEvents } from './api-key/events.ts'
 import { connectEvents } from './connect/events.ts'
+import { consoleSessionEvents } from './console-session/events.ts'
 import { contentEvents } from './content/events.ts'
 import { credentialEvents } from './credential/events.ts'
 import { dataStoreEvents } from './datastore/events.ts'
@@ -18,6 +19,7 @@ import { messageReadEvents } from './message-reads/events.ts'
 import { organizationEvents } from './organization/events.ts'
 import { sessionEvents } from './session/events.ts'
 import { userEvents } from './user/events.ts'
+import { welcomeLinkEvents } from './welcome-link/events.ts'
 
 /**
  * Every event that is ever stored, by the category of its stream; no type is in two of them.
@@ -28,6 +30,7 @@ export const eventsByCategory = {
   account: accountEvents,
   apikey: apiKeyEvents,
   connect: connectEvents,
+  console: consoleSessionEvents,
   content: contentEvents,
   credentials: credentialEvents,
   datastores: dataStoreEvents,
@@ -44,4 +47,5 @@ export const eventsByCategory = {
   session: sessionEvents,
   squad: agentEvents,
   user: userEvents,
+  welcome: welcomeLinkEvents,
 } as const satisfies Record<string, EventTable>

@@ -29,8 +29,8 @@ export const readMeter = ({ record, clock, log = silent, sweepMs, organizationKi
     })
 
   const meter = minuteMeter<{ call: Call; read: ReadMessages }>({
-    kindOf: ({ call: { keyId, onBehalfOf }, read: { route, sessionId, runId } }) =>
-      JSON.stringify([keyId, onBehalfOf, route, sessionId, runId]),
+    kindOf: ({ call: { keyId, userId, onBehalfOf }, read: { route, sessionId, runId } }) =>
+      JSON.stringify([keyId ?? userId, onBehalfOf, route, sessionId, runId]),
     groupOf: ({ read }) => read.route,
     recordFirst: ({ call, read }) => write({ type: 'MessagesRead', data: read }, call),
     recordMore: ({ call, read }, count) =>

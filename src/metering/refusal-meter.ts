@@ -44,7 +44,8 @@ export const refusalMeter = (options: Options) => {
     })
 
   const meter = minuteMeter<Refused>({
-    kindOf: ({ call: { keyId }, code, method, route }) => `${keyId} ${code} ${method} ${route}`,
+    kindOf: ({ call: { keyId, userId }, code, method, route }) =>
+      `${keyId ?? userId} ${code} ${method} ${route}`,
     groupOf: ({ code }) => code,
     recordFirst(refused) {
       const { askedFor, call } = refused

@@ -17,12 +17,24 @@ export type Access = {
   limits: { minute: number; hour: number }
   /** The backing user's plan. */
   plan: string | null
+  /** Set where the caller signed in to the console: the request has a cookie, and no key. */
+  consoleSession?: ConsoleSession
 }
+
+/** `expiresAt`: ISO 8601. */
+export type ConsoleSession = { tokenHash: string; expiresAt: string }
+
+/** The key or, without one, the person or the platform: whoever repeats a request. */
+export const callerOf = ({ keyId, userId, kind }: Access): string => keyId ?? userId ?? kind
 
 export type Role = 'OWNER' | 'ADMIN' | 'MEMBER'
 
-/** The key's access in the organization that the header names. @throws Refusal */
+/**
+ * The access of a key, or else of a console session by its token, in the organization that the
+ * header names. @throws Refusal
+ */
 export type FindAccess = (
   apiKey: string | undefined,
   organizationHeader: string | undefined,
+  consoleToken?: string,
 ) => Access | Promise<Access>

@@ -24,8 +24,8 @@ export const newApiKey = (kind: 'live' | 'user'): string => {
   return `svc_${kind}_${random}`
 }
 
-/** The token of a connect link: 32 random bytes in base64url. */
-export const newLinkToken = (): string => randomBytes(32).toString('base64url')
+/** The token of a link or of a console session: 32 random bytes in base64url. */
+export const newToken = (): string => randomBytes(32).toString('base64url')
 
 /** Compares in constant time. */
 export const sameSecret = (left: string, right: string): boolean => {
@@ -70,6 +70,13 @@ export const secretsOf = (secret: Uint8Array) => {
     links: derived('links'),
     hashApiKey: hasher('api-key'),
     hashLinkToken: hasher('connect-link'),
+    hashConsoleToken: hasher('console-session'),
+    hashWelcomeToken: hasher('welcome-link'),
+    /** Of a console session's token: its CSRF token. */
+    csrfTokenOf: hasher('console-csrf'),
+    /** Of the state of a sign-in by OpenID Connect: its PKCE verifier, and its nonce. */
+    openIdVerifierOf: hasher('openid-verifier'),
+    openIdNonceOf: hasher('openid-nonce'),
     /** Of a request and its body, to recognize its retries. */
     hashRequest: hasher('request'),
     /** Of a connect link's token: authenticates the form on its page. */

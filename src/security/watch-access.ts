@@ -1,8 +1,12 @@
 import { Refusal } from '../domain/refusal.ts'
 import type { Access, FindAccess } from './access.ts'
 
-/** A key in the organization that it is used in. */
-type Used = { apiKey: string; organizationId: string }
+/** A key, or a console session, in the organization that it is used in. */
+type Used = {
+  apiKey: string | undefined
+  consoleToken?: string | undefined
+  organizationId: string
+}
 
 type Holder = {
   /** What is held needs this of the key's access. @throws Refusal */
@@ -53,9 +57,10 @@ export const watchAccess = (findAccess: FindAccess, everyMs = usualMs): WatchAcc
     hold.holder.lost(error)
   }
 
-  const look = async ({ apiKey, organizationId }: Used, group: readonly Hold[]): Promise<void> => {
+  const look = async (used: Used, group: readonly Hold[]): Promise<void> => {
+    const { apiKey, consoleToken, organizationId } = used
     try {
-      const access = await findAccess(apiKey, organizationId)
+      const access = await findAccess(apiKey, organizationId, consoleToken)
       for (const hold of group) {
         if (!isHeld(hold) || hold.seen === access) continue
         hold.seen = access
@@ -73,7 +78,7 @@ export const watchAccess = (findAccess: FindAccess, everyMs = usualMs): WatchAcc
   const sweep = (): void => {
     const byKey = new Map<string, [Hold, ...Hold[]]>()
     for (const hold of holds) {
-      const name = `${hold.organizationId} ${hold.apiKey}`
+      const name = `${hold.organizationId} ${hold.apiKey ?? ''} ${hold.consoleToken ?? ''}`
       const group = byKey.get(name)
       if (group) group.push(hold)
       else byKey.set(name, [hold])
@@ -81,8 +86,9 @@ export const watchAccess = (findAccess: FindAccess, everyMs = usualMs): WatchAcc
     for (const group of byKey.values()) void look(group[0], group)
   }
 
-  return ({ apiKey, organizationId }, holder) => {
-    const hold = { apiKey, organizationId, holder, seen: undefined, place: holds.length }
+  return ({ apiKey, consoleToken, organizationId }, holder) => {
+    const place = holds.length
+    const hold = { apiKey, consoleToken, organizationId, holder, seen: undefined, place }
     holds.push(hold)
     timer ??= setInterval(sweep, everyMs).unref()
     return () => leave(hold)

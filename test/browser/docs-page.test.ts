@@ -28,14 +28,15 @@ const isFilledIn = (block: Locator) => async (): Promise<boolean> => {
 
 /** What the demo organization does not have, or what is for the platform. */
 const others =
-  /\{(?:event_id|response_id|approval_id|run_id|user_id|key_id|content_id|name|tile)\}|api\/(?:admin\/(?:platform|projections|master-key|identity|users)|me\/)|external\/me\/|\/instruction$|cancel|\/stream$|\/ws\/|^\/api\/admin\/organizations$|management\/users$/
+  /\{(?:event_id|response_id|approval_id|run_id|user_id|key_id|content_id|name|tile)\}|api\/(?:admin\/(?:platform|projections|master-key|identity|users)|me\/)|external\/me\/|\/instruction$|cancel|\/stream$|\/ws\/|^\/console\/|^\/api\/admin\/organizations$|management\/users$/
 
 t.test('/docs works as it stands', needsChromium, async (t) => {
   const { url, key } = await startDemo(t)
   const { page: open } = await browser(t)
   const { page, complaints } = await open()
   await page.goto(`${url}/`)
-  t.equal(new URL(page.url()).pathname, '/docs', '/ leads there')
+  t.equal(new URL(page.url()).pathname, '/console/', '/ leads to the console')
+  await page.goto(`${url}/docs`)
   t.equal(await page.title(), 'Reprise: API reference')
   await page.locator('img[src^="data:image/svg"]').waitFor()
   await page.locator('.opblock').first().waitFor()

@@ -50,11 +50,13 @@ const scene = async (t: Test, { sharedViews = true } = {}) => {
   })
   const access = findAccess({
     apiKeys: read.apiKeys,
+    consoleSessions: read.consoleSessions,
     members: read.members,
     users: counting(read.users),
     changes,
     sharedViews,
     hashApiKey: secrets.hashApiKey,
+    hashConsoleToken: secrets.hashConsoleToken,
     superAdminKey,
     clock: { now: () => new Date(at + stepped), monotonic: () => at - start },
   })
@@ -314,6 +316,7 @@ const accessWith = (
     changes,
     sharedViews: false,
     hashApiKey: secrets.hashApiKey,
+    hashConsoleToken: secrets.hashConsoleToken,
     superAdminKey: undefined,
     clock: { now: () => new Date(0), monotonic: () => 0 },
   })

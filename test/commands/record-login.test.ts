@@ -242,3 +242,12 @@ t.test(
     ])
   },
 )
+
+t.test('where only known accounts sign in, an unknown address registers none', async (t) => {
+  const email = 'unknown-account@example.com'
+  const login = { email, provider: 'openid', subject: 's-unknown', onlyKnown: true }
+  await t.rejects(recordLogin(login, platformCall), { code: 'account_not_found' })
+  const { by } = await organization()
+  const { userId } = await provisionUser({ email }, by)
+  t.match(await recordLogin(login, platformCall), { userId, created: false })
+})

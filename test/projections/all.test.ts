@@ -28,6 +28,7 @@ t.test(
       'account_changes',
       'accounts',
       'agent_summaries',
+      'console_sessions',
       'event_index',
       'forks',
       'identities',

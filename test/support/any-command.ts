@@ -5,6 +5,7 @@ import { refusalEvents } from '../../src/domain/access-refusals/events.ts'
 import { agentEvents } from '../../src/domain/agent/events.ts'
 import type { EventTable } from '../../src/domain/aggregate.ts'
 import { apiKeyEvents } from '../../src/domain/api-key/events.ts'
+import { consoleSessionEvents } from '../../src/domain/console-session/events.ts'
 import { contentEvents } from '../../src/domain/content/events.ts'
 import { mimeTypes } from '../../src/domain/file/types.ts'
 import { memberEvents } from '../../src/domain/member/events.ts'
@@ -78,6 +79,7 @@ const inUser = z.object({ organizationId, userId })
 const upload = z.object({ uploadId: id, datastoreId: id, filename: id })
 const configuration = agentEvents.AgentChanged.omit({ agentId: true })
 const { ApiKeyChanged } = apiKeyEvents
+const { ConsoleSessionStarted } = consoleSessionEvents
 const { RunPaused, RunStarted, ApprovalRequested, MessageForked, ...others } = sessionEvents
 const { RunCompleted, RunFailed, RunCancelled, RunTimedOut } = others
 const { ContentRequested, ContentCompleted, ContentFailed } = contentEvents
@@ -138,6 +140,10 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
     'changeMember',
     z.object({ userId, role: z.enum(['OWNER', 'ADMIN', 'MEMBER']), by }),
   ),
+  checkWelcomeLink: {
+    args: z.object({ token: id }),
+    run: ({ checkWelcomeLink }, { token }, { at }) => checkWelcomeLink(token, at),
+  },
   clearDatastore: plain('clearDatastore', z.object({ datastoreId: id })),
   colorOrganization: plain('colorOrganization', z.object({ color: text.nullable() })),
   connectCredentials: plain(
@@ -170,6 +176,7 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
       credits: z.int().optional(),
     }),
   ),
+  createWelcomeLink: plain('createWelcomeLink', inUser.extend({ keyId: id })),
   decideOnApproval: plain(
     'decideOnApproval',
     z.object({
@@ -186,6 +193,11 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
   deleteCredential: plain('deleteCredential', z.object({ userId, name: id })),
   deleteDatastore: plain('deleteDatastore', z.object({ datastoreId: id, force: z.boolean() })),
   deleteFile: plain('deleteFile', z.object({ datastoreId: id, filename: id })),
+  endConsoleSession: plain('endConsoleSession', z.object({ tokenHash: id })),
+  endConsoleSessions: plain(
+    'endConsoleSessions',
+    z.object({ of: z.union([z.literal('all'), z.object({ keyId: id })]) }),
+  ),
   endRun: plain(
     'endRun',
     z.object({ sessionId, payerId: userId, steps, end: runEnd, owner: owner.optional() }),
@@ -294,6 +306,7 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
       name: text.optional(),
     }),
   ),
+  redeemWelcomeLink: plain('redeemWelcomeLink', z.object({ token: id })),
   remember: plain('remember', z.object({ userId, text })),
   removeDatastoreFile: plain('removeDatastoreFile', z.object({ datastoreId: id, filename: id })),
   removeMember: plain('removeMember', z.object({ userId, by, keyIds: z.array(id).optional() })),
@@ -338,6 +351,10 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
     z.object({ userId, plan: z.enum(['basic_monthly', 'pro_monthly']).nullable() }),
   ),
   settleReservation: plain('settleReservation', z.object({ userId, runId, charge: z.int() })),
+  startConsoleSession: plain(
+    'startConsoleSession',
+    ConsoleSessionStarted.pick({ method: true, platformKeyHash: true }),
+  ),
   startContent: plain('startContent', z.object({ contentId: id })),
   storeCredential: plain('storeCredential', z.object({ userId, name: id, value: text })),
   submitContent: plain('submitContent', z.object({ contentId: id, predictionId: text })),

@@ -209,6 +209,7 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
     /** Closed as by SIGTERM. */
     stop,
     tick: () => life.tick(),
+    demo: () => life.demo(),
     as: (key: string) => client(life.url, key),
     /**
      * Closed as by SIGTERM, and started again on the same data, with other settings where given.

@@ -52,6 +52,9 @@ const optInScopes: readonly Scope[] = [
 export const isOptIn = (scope: string): boolean =>
   optInScopes.some((optInScope) => optInScope === scope)
 
+/** Requests per minute and hour of a key that is created without limits. */
+export const defaultLimits = { minute: 100, hour: 1_000 }
+
 /** The scopes of a key that is created without any (docs/contract/authentication.md#scopes). */
 export const defaultScopes: Readonly<Record<'organization' | 'user', readonly Scope[]>> = {
   organization: organizationDefaults,

@@ -2,8 +2,9 @@ import type { FastifyReply } from 'fastify'
 import { apiPlans, type PlanTerms, requestsAtOnceWithoutPlan, termsOf } from '../../domain/plan.ts'
 import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Access } from '../../security/access.ts'
-import { concurrency, rateLimiter, type WindowStanding } from './rate-limit.ts'
+import { type Access, callerOf } from '../../security/access.ts'
+import { isReading } from './own-page.ts'
+import { concurrency, type KeyLimits, rateLimiter, type WindowStanding } from './rate-limit.ts'
 
 /**
  * Without a plan, the key's own limits apply, and the smallest plan's number of requests at once.
@@ -62,30 +63,52 @@ export type Admitted = { standing: WindowStanding; refusal: Refusal | undefined;
 const unknownPlan = ({ plan }: Access) =>
   refusal('invalid_plan', { currentPlan: plan ?? '', requiredPlans: apiPlans })
 
+/** Reads of the console (docs/contract/limits.md#console-sessions). */
+const consoleReads = { minute: 600, hour: 20_000, atOnce: 100 }
+
+/** Which windows a request counts in, and whose requests at once it is one of. */
+type Counting = { windows: string; limits: KeyLimits; owner: string; atOnce: number }
+
+/**
+ * Sessions of the console have windows of their own, shared by all sessions of a key. Their reads
+ * do not count among the requests at once, so that a dashboard takes nothing from the key's own.
+ */
+const countingOf = (access: Access, ceiling: Ceiling, reading: boolean): Counting => {
+  const { userId, organizationId, limits, consoleSession } = access
+  const caller = callerOf(access)
+  if (consoleSession && reading) {
+    const windows = `reads of ${caller}@${organizationId}`
+    return { windows, limits: consoleReads, owner: windows, atOnce: consoleReads.atOnce }
+  }
+  const minute = Math.min(limits.minute, ceiling.requestsPerMinute)
+  return {
+    windows: consoleSession ? `console of ${caller}@${organizationId}` : caller,
+    limits: { minute, hour: limits.hour },
+    owner: `${userId}@${organizationId}`,
+    atOnce: ceiling.requestsAtOnce,
+  }
+}
+
 /**
  * Rate limit and concurrency of a key (docs/contract/limits.md#rate-limits), for its requests and
  * its messages on sockets. A refused request is not counted. An unknown plan is refused. The
- * platform's key has no limits: undefined.
+ * platform's key has no limits: undefined. `reading`: the request changes nothing.
  */
 export const admission = (clock: Clock) => {
   const limiter = rateLimiter()
   const running = concurrency()
-  return (access: Access): Admitted | undefined => {
-    const { keyId, userId, organizationId, limits } = access
-    if (!keyId) return undefined
+  return (access: Access, reading = false): Admitted | undefined => {
+    if (access.kind === 'platform') return undefined
     const now = { monotonic: clock.monotonic(), wall: clock.now().getTime() }
     const ceiling = ceilingOf(access)
     if (!ceiling) {
-      const standing = limiter.check(keyId, limits, now, false)
+      const standing = limiter.check(callerOf(access), access.limits, now, false)
       return { standing, refusal: unknownPlan(access), leave: () => undefined }
     }
-    const { requestsPerMinute, requestsAtOnce } = ceiling
-    const owner = `${userId}@${organizationId}`
-    const entered = running.enter(owner, requestsAtOnce)
-    const minute = Math.min(limits.minute, requestsPerMinute)
-    const standing = limiter.check(keyId, { minute, hour: limits.hour }, now, entered)
-    const refused =
-      tooMany(standing) ?? (entered ? undefined : tooManyAtOnce(requestsAtOnce, now.wall))
+    const { windows, limits, owner, atOnce } = countingOf(access, ceiling, reading)
+    const entered = running.enter(owner, atOnce)
+    const standing = limiter.check(windows, limits, now, entered)
+    const refused = tooMany(standing) ?? (entered ? undefined : tooManyAtOnce(atOnce, now.wall))
     return { standing, refusal: refused, leave: () => entered && running.leave(owner) }
   }
 }
@@ -98,7 +121,7 @@ export type Admit = ReturnType<typeof admission>
 export const limit =
   (admit: Admit, lasting: boolean) =>
   (access: Access, reply: FastifyReply): void => {
-    const admitted = admit(access)
+    const admitted = admit(access, isReading(reply.request))
     if (!admitted) return
     if (lasting) admitted.leave()
     else reply.raw.once('close', admitted.leave)

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { callerOf } from '../../security/access.ts'
 import type { Repetition } from '../../turns/begin/find-earlier-turn.ts'
 import type { Attempt, RequestContent } from '../../turns/begin/retries.ts'
 
@@ -31,7 +32,7 @@ const attemptOf = (
  * Separate from the attempt, which lives as long as the answer, so that the body is freed earlier.
  */
 const contentOf = ({ access, url, bodyIdentity }: FastifyRequest): RequestContent => ({
-  key: access.keyId ?? access.kind,
+  key: callerOf(access),
   url,
   body: bodyIdentity,
 })

@@ -6,6 +6,7 @@ import type { Access, FindAccess } from '../../security/access.ts'
 import { requireScopes } from '../../security/scopes.ts'
 import type { RouteRules } from '../server/route-rules.ts'
 import { traceIn } from '../server/trace-requests.ts'
+import { consoleTokenOf } from './console-cookie.ts'
 
 const headerOf = (request: FastifyRequest, name: string): string | undefined => {
   const value = request.headers[name]
@@ -22,13 +23,19 @@ export const isBearer = ({ authorization }: FastifyRequest['headers']): boolean 
 const apiKeyOf = (request: FastifyRequest): string | undefined =>
   headerOf(request, 'x-api-key') ?? headerOf(request, 'authorization')?.match(bearer)?.[1]
 
-/** The credentials in a request. */
-export type RequestCredentials = { apiKey: string | undefined; organizationId: string | undefined }
+/** The credentials in a request. `consoleToken` is set only where there is no key. */
+export type RequestCredentials = {
+  apiKey: string | undefined
+  consoleToken?: string | undefined
+  organizationId: string | undefined
+}
 
-export const credentialsOf = (request: FastifyRequest): RequestCredentials => ({
-  apiKey: apiKeyOf(request),
-  organizationId: headerOf(request, 'x-organization-id'),
-})
+export const credentialsOf = (request: FastifyRequest): RequestCredentials => {
+  const apiKey = apiKeyOf(request)
+  const organizationId = headerOf(request, 'x-organization-id')
+  if (apiKey !== undefined) return { apiKey, consoleToken: undefined, organizationId }
+  return { apiKey, consoleToken: consoleTokenOf(request), organizationId }
+}
 
 const nothing: readonly string[] = []
 
@@ -64,14 +71,24 @@ export const withAccess = (
   done()
 }
 
+type Authenticating = {
+  findAccess: FindAccess
+  clock: Clock
+  /** What a request with the console's cookie must fulfil. @throws Refusal */
+  requireOwn(request: FastifyRequest): void
+}
+
 /** Authenticates sockets and finds their organization (docs/contract/authentication.md). */
 export const authenticate =
-  ({ findAccess, clock }: { findAccess: FindAccess; clock: Clock }): onRequestHookHandler =>
+  ({ findAccess, clock, requireOwn }: Authenticating): onRequestHookHandler =>
   (request, _reply, done) => {
-    const { apiKey, organizationId } = credentialsOf(request)
+    const { apiKey, organizationId, consoleToken } = credentialsOf(request)
     withAccess(
-      () => findAccess(apiKey, organizationId),
-      (access) => identify(request, access, clock),
+      () => findAccess(apiKey, organizationId, consoleToken),
+      (access) => {
+        identify(request, access, clock)
+        if (access.consoleSession) requireOwn(request)
+      },
       done,
     )
   }

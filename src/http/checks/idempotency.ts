@@ -14,6 +14,7 @@ import { sealed } from '../../domain/sealed.ts'
 import type { Answers, Claim, StoredAnswer } from '../../ports/answers.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { KeyDestroyed } from '../../ports/keys.ts'
+import { callerOf } from '../../security/access.ts'
 import { organizationKey, sessionKey, type Vault } from '../../security/vault.ts'
 
 /** How often a repeated request checks whether the first one has been answered. */
@@ -67,7 +68,7 @@ const answerKeyOf = ({ headers, access }: FastifyRequest): string | undefined =>
       field: 'Idempotency-Key',
       message: 'Idempotency-Key has 1 to 255 printable ASCII characters',
     })
-  return digest(access.keyId ?? access.kind, access.organizationId, key)
+  return digest(callerOf(access), access.organizationId, key)
 }
 
 const markReplayed = (reply: FastifyReply): void => {

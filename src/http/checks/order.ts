@@ -6,11 +6,13 @@ import { acceptable } from './acceptable.ts'
 import { type Admit, limit } from './admission.ts'
 import { authorization, credentialsOf, identify, withAccess } from './authenticate.ts'
 import { httpsRequired } from './https.ts'
+import type { OwnPage } from './own-page.ts'
 
 type Uses = {
   httpsMode: Parameters<typeof httpsRequired>[0]
   findAccess: FindAccess
   admit: Admit
+  requireOwnPage: OwnPage['requireOwnPage']
   /** Called for every request that passed authentication and limits. */
   counted(access: Access): void
   clock: Clock
@@ -24,7 +26,7 @@ type Check = (access: Access, request: FastifyRequest, reply: FastifyReply) => v
  * have no rules.
  */
 export const orderOfChecks = (uses: Uses): onRequestHookHandler => {
-  const { httpsMode, findAccess, admit, counted, clock } = uses
+  const { httpsMode, findAccess, admit, requireOwnPage, counted, clock } = uses
   const requireSecure = httpsRequired(httpsMode)
 
   const checkFor = (rules: RouteRules | undefined): Check => {
@@ -33,6 +35,7 @@ export const orderOfChecks = (uses: Uses): onRequestHookHandler => {
     const requireAcceptable = rules && acceptable(rules)
     return (access, request, reply) => {
       identify(request, access, clock)
+      if (access.consoleSession) requireOwnPage(request)
       requireLimit(access, reply)
       counted(access)
       authorize?.(request)
@@ -56,8 +59,8 @@ export const orderOfChecks = (uses: Uses): onRequestHookHandler => {
     withAccess(
       () => {
         requireSecure(request)
-        const { apiKey, organizationId } = credentialsOf(request)
-        return findAccess(apiKey, organizationId)
+        const { apiKey, organizationId, consoleToken } = credentialsOf(request)
+        return findAccess(apiKey, organizationId, consoleToken)
       },
       (access) => checkOf(request)(access, request, reply),
       done,

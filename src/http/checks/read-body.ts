@@ -36,7 +36,8 @@ export const readBody = (
   done: (error: Error | null, body?: Buffer) => void,
 ) => {
   const { raw: payload, headers, enterRoom } = request
-  const most = enterRoom ? request.routeOptions.bodyLimit : largeBody
+  const { bodyLimit } = request.routeOptions
+  const most = enterRoom ? bodyLimit : Math.min(bodyLimit, largeBody)
   const { 'content-length': length } = headers
   const declared = length === undefined ? undefined : Number(length)
   if (declared !== undefined && declared > most)

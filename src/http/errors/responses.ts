@@ -40,6 +40,9 @@ const schemaOf = (shape: Shape, group: Group): z.ZodObject => {
 const everywhere: readonly RefusalCode[] = [
   'missing_api_key',
   'invalid_api_key',
+  'invalid_session',
+  'origin_not_allowed',
+  'invalid_csrf_token',
   'https_required',
   'organization_access_denied',
   'insufficient_scopes',

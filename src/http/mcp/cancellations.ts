@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { callerOf } from '../../security/access.ts'
 
 const notification = z.object({
   method: z.literal('notifications/cancelled'),
@@ -21,7 +22,7 @@ export const cancellations = () => {
   const placeOf = ({ headers, access }: FastifyRequest, id: CallId): string | undefined => {
     const session = headers['mcp-session-id']
     if (typeof session !== 'string' || !saneSession.test(session)) return undefined
-    return JSON.stringify([access.keyId, access.organizationId, session, id])
+    return JSON.stringify([callerOf(access), access.organizationId, session, id])
   }
 
   return {

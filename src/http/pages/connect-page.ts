@@ -1,64 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { ConnectFormItem } from '../../../queries/get-connect-form.ts'
-import { connectStyle } from './connect-style.ts'
-
-const hashOf = (style: string): string => createHash('sha256').update(style).digest('base64')
-
-/** A page, and the policy that it is sent with. */
-export type Page = { html: string; policy: string }
-
-/**
- * Allows only the page's own style, and forms to this server or, through the redirect that follows,
- * to the partner.
- */
-const policyOf = (style: string, returnUrl?: string): string =>
-  [
-    "default-src 'none'",
-    `style-src 'sha256-${hashOf(style)}'`,
-    `form-action 'self'${returnUrl ? ` ${new URL(returnUrl).origin}` : ''}`,
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-const escaped = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
-
-type Parts = {
-  title: string
-  mark?: string
-  body: string
-  color?: string | null
-  returnUrl?: string
-}
-
-const page = ({ title, mark = '', body, color = null, returnUrl }: Parts): Page => {
-  const style = connectStyle(color)
-  const html = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${mark}${escaped(title)}</title>
-<style>${style}</style>
-</head>
-<body>
-<main>
-${body}
-</main>
-</body>
-</html>
-`
-  return { html, policy: policyOf(style, returnUrl) }
-}
+import { escaped, notice, type Page, page } from './page.ts'
 
 /** The label of a credential without one: `SHOP_API_KEY` becomes `Shop API key`. */
 const spoken = (name: string): string => {
@@ -183,17 +124,6 @@ ${refused ? errorsOf(wrong) : ''}
 ${complete ? `${back}\n${form}` : `${form}\n${back}`}`,
   })
 }
-
-/** What went wrong, and what to do next. */
-const notice = (title: string, advice: string): Page =>
-  page({
-    title,
-    body: `<section class="card notice">
-<span class="mark" aria-hidden="true">!</span>
-<h1>${title}</h1>
-${advice}
-</section>`,
-  })
 
 /** The same page for expired, revoked and unknown links. */
 export const unknownLinkPage = (): Page =>

@@ -13,7 +13,8 @@ import type { Clock } from '../../ports/clock.ts'
 import { type Secrets, sameSecret } from '../../security/secrets.ts'
 import { refusalTable } from '../errors/refusal-table.ts'
 import { refusalOf } from '../errors/reply.ts'
-import { connectPage, type Page, refusedFormPage, unknownLinkPage } from '../pages/connect-page.ts'
+import { connectPage, refusedFormPage, unknownLinkPage } from '../pages/connect-page.ts'
+import { sendPage } from '../pages/page.ts'
 import { parseQuery } from '../server/query-string.ts'
 
 type Uses = {
@@ -38,18 +39,6 @@ const callOf = (link: ConnectLinkView, { id }: FastifyRequest, at: Date): Call =
   const actor = { organizationId: link.organization_id, keyId: null, userId: link.user_id }
   return { ...rootCall(actor, id, at), causationId: link.link_id }
 }
-
-const send = (reply: FastifyReply, status: number, { html, policy }: Page) =>
-  reply
-    .code(status)
-    .headers({
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policy,
-      'referrer-policy': 'no-referrer',
-      'x-frame-options': 'DENY',
-    })
-    .serializer((text: string) => text)
-    .send(html)
 
 const connectedUrl = (returnUrl: string): string => {
   const url = new URL(returnUrl)
@@ -78,8 +67,9 @@ export const connectRoutes =
       const code = refusalOf(error, 'management')?.code ?? 'internal_error'
       const { status } = refusalTable[code]
       if (status >= 500) request.log.error({ err: error }, 'request failed')
-      if (status === 404 || code === 'not_provisioned') return send(reply, 404, unknownLinkPage())
-      return send(reply, status, refusedFormPage())
+      if (status === 404 || code === 'not_provisioned')
+        return sendPage(reply, 404, unknownLinkPage())
+      return sendPage(reply, status, refusedFormPage())
     })
 
     const opened = new WeakMap<FastifyRequest, Awaited<ReturnType<typeof linkOf>>>()
@@ -115,7 +105,7 @@ export const connectRoutes =
         csrf: csrfOf(token, items),
         refused,
       })
-      return send(reply, refused ? 400 : 200, page)
+      return sendPage(reply, refused ? 400 : 200, page)
     }
 
     http.get('/connect/:token', { schema: { params, hide: true } }, async (request, reply) => {
@@ -138,7 +128,7 @@ export const connectRoutes =
         const { link, call } = opened.get(request) ?? (await linkOf(request, token))
         const { csrf = '', ...given } = request.body
         const items = await itemsOf(link)
-        if (!sameSecret(csrf, csrfOf(token, items))) return send(reply, 403, refusedFormPage())
+        if (!sameSecret(csrf, csrfOf(token, items))) return sendPage(reply, 403, refusedFormPage())
         const values = items.flatMap(({ name, hosts }) => {
           const value = Object.hasOwn(given, name) ? given[name]?.trim() : undefined
           return value ? [{ name, value, hosts }] : []

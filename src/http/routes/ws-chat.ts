@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import { authenticate, credentialsOf } from '../checks/authenticate.ts'
 import type { BoundConnection } from '../checks/connection-bounds.ts'
+import type { OwnPage } from '../checks/own-page.ts'
 import { refuseConnection } from '../errors/client-error.ts'
 import { refusals } from '../errors/responses.ts'
 import {
@@ -20,6 +21,8 @@ import { upgradesAt } from '../ws/upgrades.ts'
 
 type Uses = Omit<ConversationUses, 'log'> & {
   boundConnection: BoundConnection
+  /** What an upgrade with the console's cookie must fulfil. */
+  requireOrigin: OwnPage['requireOrigin']
   requireHttps: onRequestHookHandler
   times: Partial<SocketTimes> | undefined
 }
@@ -41,7 +44,7 @@ const unexpected = 1011
 export const wsChatRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { findAccess, clock, requireHttps, times, boundConnection } = uses
+    const { findAccess, clock, requireHttps, requireOrigin, times, boundConnection } = uses
     const within = { ...usualTimes, ...times }
     const goodbyes = new Set<() => Promise<void>>()
 
@@ -66,9 +69,10 @@ export const wsChatRoutes =
       else done()
     }
 
-    const authenticated = authenticate({ findAccess, clock })
+    const authenticated = authenticate({ findAccess, clock, requireOwn: requireOrigin })
     const authenticatedEarly: onRequestHookHandler = (request, reply, done) => {
-      if (credentialsOf(request).apiKey) authenticated.call(http, request, reply, done)
+      const { apiKey, consoleToken } = credentialsOf(request)
+      if (apiKey || consoleToken !== undefined) authenticated.call(http, request, reply, done)
       else done()
     }
 

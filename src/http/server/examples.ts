@@ -35,6 +35,7 @@ const bodies = {
       decision: 'approve',
       arguments_digest: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
     },
+    '/console/session': { api_key: `svc_live_${'x'.repeat(32)}` },
     '/api/external/management/users': {
       email: 'grace@customer.example',
       name: 'Grace',

@@ -32,5 +32,6 @@ export const groups: Readonly<Record<string, string>> = {
   'admin: feeds': 'Read models as streams of changes',
   'admin: projections': 'The state of the read models; for the platform',
   'admin: master key': 'Replace the key that wraps all keys; for the platform',
+  console: 'Sign in to the console, and out; it then calls all of the above',
   health: 'Whether the server answers, and is ready',
 }

@@ -89,11 +89,12 @@ export const openApi = async (http: FastifyInstance, version: string): Promise<v
         license: { name: 'MIT', identifier: 'MIT' },
       },
       tags: Object.entries(groups).map(([name, description]) => ({ name, description })),
-      security: [{ apiKey: [] }, { bearer: [] }],
+      security: [{ apiKey: [] }, { bearer: [] }, { console: [] }],
       components: {
         securitySchemes: {
           apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
           bearer: { type: 'http', scheme: 'bearer' },
+          console: { type: 'apiKey', in: 'cookie', name: 'reprise_session' },
         },
       },
     },

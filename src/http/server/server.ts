@@ -21,6 +21,7 @@ import { delegation } from '../checks/delegation.ts'
 import { tlsFrom } from '../checks/https.ts'
 import { type IdempotencyUses, idempotency } from '../checks/idempotency.ts'
 import { orderOfChecks } from '../checks/order.ts'
+import type { OwnPage } from '../checks/own-page.ts'
 import { parseJson, validatorCompiler } from '../checks/validate.ts'
 import { refuseConnection } from '../errors/client-error.ts'
 import { noteRefused, type Refusing } from '../errors/noted.ts'
@@ -56,6 +57,7 @@ type Options = {
   /** Undefined: nothing is traced. */
   telemetry: Telemetry | undefined
   admit: Admit
+  requireOwnPage: OwnPage['requireOwnPage']
   /** Called for every request that passed authentication and limits. */
   counted(access: Access): void
   /** Called for every refusal to a known key. */
@@ -172,7 +174,7 @@ const mount = (http: FastifyInstance, routes: Options['routes']): void => {
 const mountOpen = (http: FastifyInstance, { open }: Options): void => {
   http.register(async (keyless) => {
     keyless.addHook('onRoute', ({ schema }) => {
-      if (schema) schema.security = []
+      if (schema) schema.security ??= []
     })
     mount(keyless, open)
   })
@@ -184,9 +186,16 @@ const mountKeyed = (
   options: Options,
   notFound: RouteHandlerMethod,
 ): void => {
-  const { config, findAccess, admit, counted, clock } = options
+  const { config, findAccess, admit, requireOwnPage, counted, clock } = options
   const httpsMode = config.REQUIRE_HTTPS
-  const checks = orderOfChecks({ httpsMode, findAccess, admit, counted, clock })
+  const checks = orderOfChecks({
+    httpsMode,
+    findAccess,
+    admit,
+    requireOwnPage,
+    counted,
+    clock,
+  })
   http.register(async (keyed) => {
     keyed.addHook('onRequest', checks)
     keyed.addHook('preParsing', bodyRoom())

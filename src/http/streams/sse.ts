@@ -136,10 +136,10 @@ export const whenGone = ({ raw }: FastifyReply, notify: () => void): void => {
 export const endingOf = (reply: FastifyReply): AbortSignal => {
   const { request, server } = reply
   const controller = new AbortController()
-  const { apiKey = '' } = credentialsOf(request)
+  const { apiKey, consoleToken } = credentialsOf(request)
   const { organizationId } = request.access
   const unwatch = server.watchAccess(
-    { apiKey, organizationId },
+    { apiKey, consoleToken, organizationId },
     {
       require: (access) => requireStill(request, access),
       lost: (refused) => controller.abort(refused),

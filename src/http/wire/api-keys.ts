@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { CreateApiKey, CreateApiKeyCommand } from '../../../commands/create-api-key.ts'
 import { apiKeyView } from '../../../projections/api-keys.ts'
-import { scopes } from '../../domain/api-key/scopes.ts'
+import { defaultLimits, scopes } from '../../domain/api-key/scopes.ts'
 import { name, orAbsent, pagingFields } from './fields.ts'
 
 const keySettings = {
@@ -45,8 +45,8 @@ export const settingsOf = (body: z.infer<typeof newKey>) =>
     name: body.name,
     description: body.description ?? '',
     scopes: body.scopes,
-    rateLimitMinute: body.rate_limit_minute ?? 100,
-    rateLimitHour: body.rate_limit_hour ?? 1_000,
+    rateLimitMinute: body.rate_limit_minute ?? defaultLimits.minute,
+    rateLimitHour: body.rate_limit_hour ?? defaultLimits.hour,
     expiresAt: body.expires_at,
     provisioning: body.provisioning ?? false,
   }) satisfies Partial<CreateApiKey>

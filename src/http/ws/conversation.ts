@@ -24,7 +24,11 @@ type Opening = { credentials: RequestCredentials; access: Access | undefined }
 /** Close codes: no valid key; a key that lost scopes. Applications may use 4000 to 4999. */
 const unauthorized = 4401
 const narrowed = 4403
-const ofTheKey: ReadonlySet<string> = new Set(['invalid_api_key', 'organization_access_denied'])
+const ofTheKey: ReadonlySet<string> = new Set([
+  'invalid_api_key',
+  'invalid_session',
+  'organization_access_denied',
+])
 
 /**
  * One client's conversation. Frames are handled in order; their turns and uploads run concurrently.
@@ -50,15 +54,17 @@ export const conversation = (
   }
 
   const access = async (): Promise<Access> => {
-    last = await findAccess(credentials.apiKey, credentials.organizationId)
+    const { apiKey, organizationId, consoleToken } = credentials
+    last = await findAccess(apiKey, organizationId, consoleToken)
     return last
   }
 
   /** From now on the connection ends when the key that opened it is lost, or loses scopes. */
   const watch = ({ organizationId }: Access): void => {
     unwatch()
+    const { apiKey, consoleToken } = credentials
     unwatch = watchAccess(
-      { apiKey: credentials.apiKey ?? '', organizationId },
+      { apiKey, consoleToken, organizationId },
       {
         require: (access) => requireScopes(access, [...(last?.scopes ?? [])]),
         lost(refusal) {
@@ -124,7 +130,7 @@ export const conversation = (
     gone: (): void => unwatch(),
     /** Ends the connection unless the client has authenticated. */
     expire(): void {
-      if (credentials.apiKey) return
+      if (credentials.apiKey || credentials.consoleToken) return
       refuse(refusal('missing_api_key', { message: 'No API key was sent in time' }), {})
       connection.close(unauthorized, 'No API key')
     },

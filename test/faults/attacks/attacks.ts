@@ -1,6 +1,7 @@
 import type { Attack } from '../../support/under-attack.ts'
 import { compressedTexts } from './compressed-texts.ts'
 import { deepJson } from './deep-json.ts'
+import { floodsOfSignIns } from './floods-of-sign-ins.ts'
 import { generatedTexts } from './generated-texts.ts'
 import { largeAgents } from './large-agents.ts'
 import { largeFiles } from './large-files.ts'
@@ -43,6 +44,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'requests that wait on connections by the hundred': waitingRequests,
   'bodies without a key for unknown paths': unreadBodies,
   'large frames without a key': strangersFrames,
+  'sign-ins to the console by the thousand': floodsOfSignIns,
   'retries of what others of the key have said': retriesOfOthers,
   'values that are each an error': wideJson,
   'answers of servers that are each an error': wideMcpAnswers,

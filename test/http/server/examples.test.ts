@@ -47,6 +47,10 @@ const byUser = /^\/api\/me\/|\/me\/credentials|\/instruction$|\/approvals|\/outc
 /** The refusals of examples that name a thing that the demo lacks or still uses. */
 const refused: Readonly<Record<string, string>> = {
   'get /ws/chat': 'upgrade_required',
+  'post /console/session': 'origin_not_allowed',
+  'get /console/session': 'invalid_session',
+  'delete /console/session': 'invalid_session',
+  'delete /console/sessions': 'invalid_session',
   'post /api/external/sessions/{session_id}/runs/{run_id}/tools/{tool_id}/outcome':
     'tool_not_in_doubt',
   'post /api/me/memberships/{organization_id}/decline': 'invitation_not_found',

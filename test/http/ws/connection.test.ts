@@ -78,6 +78,7 @@ const channel = async (t: Test, { events = [], upload, times }: Given) => {
     beginTurn: async () => turnOf(events),
     clock: { now: () => new Date(timestamp), monotonic: () => 0, id: uuid },
     boundConnection: (request, response, handle) => handle(request, response),
+    requireOrigin: () => undefined,
     requireHttps: (_request, _reply, next) => next(),
     times,
     ...(upload ? { upload } : {}),
