@@ -28,12 +28,12 @@ t.test('console sessions', async (t) => {
     },
     'hash-2',
   )
-  const ended: ConsoleSessionEvent = {
+  const end: ConsoleSessionEvent = {
     type: 'ConsoleSessionsEnded',
     data: { tokenHashes: ['hash-1', 'hash-2'], reason: 'signed_out_everywhere' },
   }
-  seen(started(1), started(2), ended).showsNothing()
-  seen(started(1), ended, started(2)).shows({ token_hash: 'hash-2' })
+  seen(started(1), started(2), end).showsNothing()
+  seen(started(1), end, started(2)).shows({ token_hash: 'hash-2' })
 })
 
 t.test('sessions of the platform’s key have no user', async (t) => {

@@ -34,7 +34,7 @@ export const consoleSessionsStream = (userId: string | null) =>
 type Started = ConsoleSessionEvent<'ConsoleSessionStarted'>['data']
 type Reason = ConsoleSessionEvent<'ConsoleSessionsEnded'>['data']['reason']
 
-const ended = (sessions: readonly Session[], reason: Reason): ConsoleSessionEvent[] => {
+const endEvents = (sessions: readonly Session[], reason: Reason): ConsoleSessionEvent[] => {
   if (sessions.length === 0) return []
   const tokenHashes = sessions.map(({ tokenHash }) => tokenHash)
   return [{ type: 'ConsoleSessionsEnded', data: { tokenHashes, reason } }]
@@ -51,8 +51,8 @@ export const decideStart =
     )
     const surplus = alike.slice(0, Math.max(0, alike.length + 1 - mostConsoleSessions))
     return [
-      ...ended(expired, 'expired'),
-      ...ended(surplus, 'too_many'),
+      ...endEvents(expired, 'expired'),
+      ...endEvents(surplus, 'too_many'),
       { type: 'ConsoleSessionStarted', data },
     ]
   }
@@ -60,7 +60,7 @@ export const decideStart =
 export const decideEnd =
   (tokenHash: string) =>
   ({ sessions }: ConsoleSessions): ConsoleSessionEvent[] =>
-    ended(
+    endEvents(
       sessions.filter((session) => session.tokenHash === tokenHash),
       'signed_out',
     )
@@ -69,7 +69,7 @@ export const decideEnd =
 export const decideEndAll =
   (of: { keyId: string } | 'all') =>
   ({ sessions }: ConsoleSessions): ConsoleSessionEvent[] =>
-    ended(
+    endEvents(
       of === 'all' ? sessions : sessions.filter(({ keyId }) => keyId === of.keyId),
       'signed_out_everywhere',
     )

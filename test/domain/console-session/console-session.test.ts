@@ -19,9 +19,9 @@ const started = (...of: Parameters<typeof session>): ConsoleSessionEvent => ({
   data: session(...of),
 })
 
-type Ended = ConsoleSessionEvent<'ConsoleSessionsEnded'>['data']
+type EndData = ConsoleSessionEvent<'ConsoleSessionsEnded'>['data']
 
-const ended = (reason: Ended['reason'], ...hashes: number[]): ConsoleSessionEvent => ({
+const endOf = (reason: EndData['reason'], ...hashes: number[]): ConsoleSessionEvent => ({
   type: 'ConsoleSessionsEnded',
   data: { tokenHashes: hashes.map((n) => `hash-${n}`), reason },
 })
@@ -33,7 +33,7 @@ t.test('a sign-in starts a session, and ends those that have expired', async (t)
     .emitsOnce(started(1))
   given(started(1, '12:00'), started(2, '12:01'))
     .when(decideStart(session(3, '23:59'), at('12:00')))
-    .emitsOnce(ended('expired', 1), started(3, '23:59'))
+    .emitsOnce(endOf('expired', 1), started(3, '23:59'))
 })
 
 t.test('the oldest session of a key ends when it has too many', async (t) => {
@@ -42,7 +42,7 @@ t.test('the oldest session of a key ends when it has too many', async (t) => {
   const next = session(mostConsoleSessions)
   given(...full)
     .when(decideStart(next, at('00:00')))
-    .emitsOnce(ended('too_many', 0), started(mostConsoleSessions))
+    .emitsOnce(endOf('too_many', 0), started(mostConsoleSessions))
   given(...full)
     .when(decideStart({ ...next, keyId: null }, at('00:00')))
     .emitsOnce(started(mostConsoleSessions, '12:00', null))
@@ -50,8 +50,8 @@ t.test('the oldest session of a key ends when it has too many', async (t) => {
 
 t.test('a sign-out ends one session, and a second one nothing', async (t) => {
   const given = deciding(t, consoleSessions)
-  given(started(1), started(2)).when(decideEnd('hash-1')).emitsOnce(ended('signed_out', 1))
-  given(started(1), ended('signed_out', 1)).when(decideEnd('hash-1')).changesNothing()
+  given(started(1), started(2)).when(decideEnd('hash-1')).emitsOnce(endOf('signed_out', 1))
+  given(started(1), endOf('signed_out', 1)).when(decideEnd('hash-1')).changesNothing()
 })
 
 t.test('a sign-out everywhere ends all sessions, or those of a key', async (t) => {
@@ -59,9 +59,9 @@ t.test('a sign-out everywhere ends all sessions, or those of a key', async (t) =
   const all = [started(1), started(2, '12:00', 'key-2'), started(3, '12:00', null)]
   given(...all)
     .when(decideEndAll('all'))
-    .emitsOnce(ended('signed_out_everywhere', 1, 2, 3))
+    .emitsOnce(endOf('signed_out_everywhere', 1, 2, 3))
   given(...all)
     .when(decideEndAll({ keyId: 'key-2' }))
-    .emitsOnce(ended('signed_out_everywhere', 2))
+    .emitsOnce(endOf('signed_out_everywhere', 2))
   given().when(decideEndAll('all')).changesNothing()
 })

@@ -22,20 +22,20 @@ const scene = async (t: Test) => {
 
   /** Up to the address of ours that the provider leads back to. */
   const reach = async (browser = cookieJar()) => {
-    const begun = await browser.get(new URL('/console/openid', app.url))
-    let next = begun.headers.get('location') ?? ''
+    const start = await browser.get(new URL('/console/openid', app.url))
+    let next = start.headers.get('location') ?? ''
     const isOurs = () => next.startsWith(app.url)
     for (let steps = 0; steps < 5 && !isOurs(); steps++)
       next = new URL((await browser.get(next)).headers.get('location') ?? '', next).href
-    return { browser, begun, callback: next }
+    return { browser, start, callback: next }
   }
   const signIn = async () => {
     const { browser, callback } = await reach()
     const page = await browser.get(callback)
     const cookie = `reprise_session=${browser.cookie(app.url, 'reprise_session')}`
     const session = await fetch(new URL('/console/session', app.url), { headers: { cookie } })
-    const told = (await session.json()) as { scopes: string[] }
-    return { status: page.status, page, cookie, session: told }
+    const current = (await session.json()) as { scopes: string[] }
+    return { status: page.status, page, cookie, session: current }
   }
   return { app, organization, provider, userId: invited.user_id, reach, signIn }
 }
@@ -44,14 +44,14 @@ const codeOf = ({ headers }: Response) => headers.get('x-error-code')
 
 t.test('a verified address finds the account once, then issuer and subject do', async (t) => {
   const { app, organization, provider, userId, reach, signIn } = await scene(t)
-  const { begun } = await reach()
-  t.equal(begun.status, 302)
-  const asked = new URL(begun.headers.get('location') ?? '').searchParams
-  t.equal(asked.get('code_challenge_method'), 'S256')
+  const { start } = await reach()
+  t.equal(start.status, 302)
+  const query = new URL(start.headers.get('location') ?? '').searchParams
+  t.equal(query.get('code_challenge_method'), 'S256')
   for (const name of ['code_challenge', 'state', 'nonce'])
-    t.match(asked.get(name), /^[\w-]{43,64}$/, name)
+    t.match(query.get(name), /^[\w-]{43,64}$/, name)
   t.match(
-    begun.headers.get('set-cookie'),
+    start.headers.get('set-cookie'),
     /^reprise_openid=[\w-]{43}; Path=\/console\/openid; Max-Age=600; HttpOnly; SameSite=Lax$/,
   )
   const { page, session, cookie } = await signIn()
@@ -116,12 +116,12 @@ t.test('a callback works once, in the browser that began the sign-in', async (t)
   const first = await reach()
   const second = await reach()
   const failed = { status: 403, code: 'sign_in_failed' }
-  const told = (page: Response) => ({ status: page.status, code: codeOf(page) })
-  t.match(told(await cookieJar().get(first.callback)), failed, 'in another browser')
-  t.match(told(await second.browser.get(first.callback)), failed, 'of another sign-in')
+  const refusalOf = (page: Response) => ({ status: page.status, code: codeOf(page) })
+  t.match(refusalOf(await cookieJar().get(first.callback)), failed, 'in another browser')
+  t.match(refusalOf(await second.browser.get(first.callback)), failed, 'of another sign-in')
   const third = await reach()
   t.equal((await third.browser.get(third.callback)).status, 200)
-  t.match(told(await third.browser.get(third.callback)), failed, 'once more')
+  t.match(refusalOf(await third.browser.get(third.callback)), failed, 'once more')
   for (const change of [
     (url: URL) => url.searchParams.set('code', 'x'.repeat(43)),
     (url: URL) => url.searchParams.set('state', 'x'.repeat(43)),
@@ -133,7 +133,7 @@ t.test('a callback works once, in the browser that began the sign-in', async (t)
     const url = new URL(callback)
     change(url)
     const page = await browser.get(url)
-    t.match(told(page), failed, String(change))
+    t.match(refusalOf(page), failed, String(change))
     t.notMatch(page.headers.getSetCookie().join(), 'reprise_session')
   }
   t.ok(app)
@@ -142,10 +142,10 @@ t.test('a callback works once, in the browser that began the sign-in', async (t)
 t.test('a provider that is down is told so, and is asked again', async (t) => {
   const provider = await identityProvider(t)
   const app = await startApp(t, provider.env)
-  const begin = () => cookieJar().get(new URL('/console/openid', app.url))
-  t.match(await begin(), { status: 503 })
+  const start = () => cookieJar().get(new URL('/console/openid', app.url))
+  t.match(await start(), { status: 503 })
   provider.start(app.url)
-  t.match(await begin(), { status: 302 })
+  t.match(await start(), { status: 302 })
   const options = await fetch(new URL('/console/session/options', app.url))
   t.strictSame(await options.json(), { openid: true })
 })

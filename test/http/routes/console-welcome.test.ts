@@ -9,9 +9,9 @@ const ownForm = { ...form, origin: 'null', 'sec-fetch-site': 'same-origin' }
 const scene = async (t: Test) => {
   const clock = movableClock()
   const app = await startApp(t, {}, { clock })
-  const made = await app.demo()
-  if (!made) throw new Error('no demo was made')
-  return { app, clock, ...made, browse: browsing(app) }
+  const demo = await app.demo()
+  if (!demo) throw new Error('no demo was made')
+  return { app, clock, ...demo, browse: browsing(app) }
 }
 
 t.test('the link’s page shows a button, which signs in once', async (t) => {
@@ -106,10 +106,10 @@ t.test('the token is left out of logs', async (t) => {
   const post = () => fetch(url, { method: 'POST', headers, redirect: 'manual' })
   t.strictSame([(await post()).status, (await post()).status], [303, 404])
   await server.stop()
-  const told = server
+  const lines = server
     .output()
     .split('\n')
     .filter((line) => line.includes(token))
-  t.equal(told.length, 1, 'only where it was printed')
-  t.match(told[0], /^ {2}http:/)
+  t.equal(lines.length, 1, 'only where it was printed')
+  t.match(lines[0], /^ {2}http:/)
 })
