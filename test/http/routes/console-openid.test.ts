@@ -34,7 +34,7 @@ const scene = async (t: Test) => {
     const page = await browser.get(callback)
     const cookie = `reprise_session=${browser.cookie(app.url, 'reprise_session')}`
     const session = await fetch(new URL('/console/session', app.url), { headers: { cookie } })
-    const current = (await session.json()) as { scopes: string[] }
+    const current = (await session.json()) as { scopes: string[]; csrf_token: string }
     return { status: page.status, page, cookie, session: current }
   }
   return { app, organization, provider, userId: invited.user_id, reach, signIn }
@@ -148,4 +148,38 @@ t.test('a provider that is down is told so, and is asked again', async (t) => {
   t.match(await start(), { status: 302 })
   const options = await fetch(new URL('/console/session/options', app.url))
   t.strictSame(await options.json(), { openid: true })
+})
+
+t.test('an idempotency key of one person is not that of another', async (t) => {
+  const { app, organization, provider, signIn } = await scene(t)
+  const first = await signIn()
+  const other = 'bob@example.com'
+  const at = `/organizations/${organization.organizationId}`
+  await app.platform.ask('POST', `${at}/members`, { email: other })
+  await app.platform.ask('POST', '/identity/logins', {
+    email: other,
+    provider: 'another',
+    subject: 'of bob',
+    accept: [{ organization_id: organization.organizationId }],
+  })
+  provider.becomes({ sub: 'subject-of-bob', email: other, email_verified: true })
+  const second = await signIn()
+  const makeKey = async ({ cookie, session }: typeof first) => {
+    const reply = await fetch(new URL('/api/me/api-keys', app.url), {
+      method: 'POST',
+      headers: {
+        cookie,
+        origin: app.url,
+        'x-csrf-token': session.csrf_token,
+        'idempotency-key': 'the-same',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ name: 'Mine' }),
+    })
+    t.equal(reply.status, 201)
+    return ((await reply.json()) as { key: string }).key
+  }
+  const key = await makeKey(first)
+  t.not(await makeKey(second), key)
+  t.equal(await makeKey(first), key)
 })
