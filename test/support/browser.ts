@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import type { Test } from 'tap'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import file, { type Test } from 'tap'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 
@@ -22,19 +22,32 @@ export const needsChromium = executablePath
   ? {}
   : { skip: `none of ${names.join(', ')} in PATH runs, and CHROMIUM_PATH is not set` }
 
-/** A Chromium on its own profile; gone when the test ends. */
-export const browser = async (t: Test) => {
+/** The Chromium of a file's tests: a start takes seconds. */
+let launched: Promise<Browser> | undefined
+
+const launch = async (): Promise<Browser> => {
   // Its sandbox needs what neither root nor most containers have; all it opens is our own.
-  const launched = await chromium.launch({
+  const started = await chromium.launch({
     executablePath: executablePath ?? '',
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
     timeout: 60_000,
   })
-  t.teardown(() => launched.close())
+  file.teardown(async () => {
+    launched = undefined
+    await started.close()
+  })
+  return started
+}
+
+/** A Chromium, whose pages each have a profile of their own; they are gone when the test ends. */
+export const browser = async (t: Test) => {
+  launched ??= launch()
+  const own = await launched
   return {
     /** A page in a context of its own, and what it had to complain about. */
     async page(options: BrowserContextOptions = {}) {
-      const context = await launched.newContext(options)
+      const context = await own.newContext(options)
+      t.teardown(() => context.close())
       const page = await context.newPage()
       const complaints: string[] = []
       page.on('pageerror', (error) => complaints.push(error.message))

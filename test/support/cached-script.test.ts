@@ -2,14 +2,16 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { wrapper } from './runner/cached-script.ts'
 
 const module = new URL('runner/cached-script.js', import.meta.url)
 
 const script = `#!/usr/bin/env node
+${wrapper.start}
 const { basename } = require('node:path')
 exports.answer = () => basename(__filename)
 process.stdout.write(module.exports.answer())
-`
+${wrapper.end}`
 
 t.test('a script runs alike without and with its code cache, which its first end leaves', (t) => {
   const folder = t.testdir({ 'script.cjs': script })

@@ -66,8 +66,8 @@ const work = async () => {
   if (tests) add(await tests.close())
 }
 
-/** One more than there are processors, since files often wait for timers and child processes. */
-const jobs = Number(process.env.TEST_JOBS ?? availableParallelism() + 1)
+/** Twice as many as there are processors, since files often wait for timers and child processes. */
+const jobs = Number(process.env.TEST_JOBS ?? 2 * availableParallelism())
 try {
   await Promise.all(Array.from({ length: jobs }, work))
 } finally {

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BuildOptions, Plugin } from 'esbuild'
+import { wrapper } from './cached-script.ts'
 
 const compiled = resolve('dist/src')
 const cachedScript = new URL('cached-script.js', import.meta.url).href
@@ -96,6 +97,10 @@ const bundleInto = async (folder: string): Promise<void> => {
     format: 'cjs',
     // A script from a code cache cannot import.
     supported: { 'dynamic-import': false },
+    minifyWhitespace: true,
+    legalComments: 'none',
+    banner: { js: wrapper.start },
+    footer: { js: wrapper.end },
     outExtension: { '.js': '.cjs' },
   })
   for (const script of cached) {

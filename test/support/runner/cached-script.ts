@@ -5,17 +5,19 @@ import { cachedDataVersionTag } from 'node:v8'
 import { Script } from 'node:vm'
 
 /** As Node wraps a CommonJS module. */
-const parameters = 'exports, require, module, __filename, __dirname'
+export const wrapper = {
+  start: '(function (exports, require, module, __filename, __dirname) {',
+  end: '})',
+}
 
 /**
- * Runs a CommonJS script with V8's code cache, which the first of its processes to exit in order
- * leaves beside it. There is one for each set of V8's flags.
+ * Runs a CommonJS script, wrapped and in ASCII, with V8's code cache, which the first of its
+ * processes to exit in order leaves beside it. There is one for each set of V8's flags.
  */
 export const runCached = (path: string): void => {
   const cache = `${path}.${cachedDataVersionTag()}.cache`
   const cachedData = existsSync(cache) ? readFileSync(cache) : undefined
-  const source = readFileSync(path, 'utf8').replace(/^#!.*/, '')
-  const script = new Script(`(function (${parameters}) {${source}\n})`, {
+  const script = new Script(readFileSync(path, 'latin1'), {
     filename: path,
     ...(cachedData ? { cachedData } : {}),
   })

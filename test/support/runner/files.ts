@@ -7,11 +7,18 @@ import { join, normalize, resolve } from 'node:path'
  */
 const longest = [
   'faults/damage',
+  'faults/crashing-runs',
+  'faults/few-handles',
+  'faults/resume',
+  'faults/retries',
+  'faults/runs-at-once',
   'faults/soak',
   'app/stores-alike',
   'faults/attacks',
   'app/serve',
   'http/costliest',
+  'browser/docs-page',
+  'docs/guides',
   'http/fuzz',
   'security/watch-access',
   'faults/',
