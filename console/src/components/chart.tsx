@@ -1,0 +1,236 @@
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { formatCompact } from '../format/numbers.ts'
+import { formatDay } from '../format/time.ts'
+import { appearance, watchAppearance } from '../shell/theme.ts'
+import { IconButton } from './button.tsx'
+import styles from './chart.module.css'
+import { ScrollRegion } from './scroll-region.tsx'
+
+export type Series = { label: string; values: readonly (number | null)[] }
+
+const colors = 6
+/** The custom property of a series' color; the seventh has that of the first. */
+const colorOf = (index: number): string => `var(--series-${(index % colors) + 1})`
+
+/** A color as the canvas takes it: light-dark() is resolved only in a property of an element. */
+const resolver = (element: HTMLElement) => {
+  const probe = document.createElement('span')
+  element.append(probe)
+  const resolve = (color: string): string => {
+    probe.style.color = color
+    return getComputedStyle(probe).color
+  }
+  return { resolve, end: () => probe.remove() }
+}
+
+/** Each series on top of those before it. */
+const stackedValues = (series: readonly Series[]): (number | null)[][] => {
+  const sums = new Map<number, number>()
+  return series.map(({ values }) =>
+    values.map((value, index) => {
+      const sum = (sums.get(index) ?? 0) + (value ?? 0)
+      sums.set(index, sum)
+      return sum
+    }),
+  )
+}
+
+type ChartProps = {
+  title: string
+  /** Days in UTC as `2026-11-26`, without a gap. */
+  days: readonly string[]
+  series: readonly Series[]
+  kind?: 'bars' | 'lines'
+  format?: (value: number | null | undefined) => string
+  /** Beside the labels of series while no day is under the pointer; the sum unless given. */
+  summary?: (values: readonly (number | null)[]) => number | null
+  height?: number
+}
+
+const sumOf = (values: readonly (number | null)[]): number =>
+  values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
+
+type Plot = Required<Pick<ChartProps, 'days' | 'series' | 'kind' | 'format' | 'height'>>
+
+const optionsOf = (
+  { days, series, kind, format, height }: Plot,
+  width: number,
+  resolve: (color: string) => string,
+  onDay: (index: number | null) => void,
+): uPlot.Options => {
+  const soft = resolve('var(--text-soft)')
+  const grid = { stroke: resolve('var(--border)'), width: 1 }
+  const font = '11px system-ui, sans-serif'
+  const isBars = kind === 'bars'
+  const bars = uPlot.paths.bars?.({ size: [0.7, 36], radius: 0.1 })
+  return {
+    width,
+    height,
+    padding: [8, 8, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: !isBars } },
+    scales: {
+      x: { time: false, range: (_plot, min, max) => [min - 0.6, max + 0.6] },
+      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.08 : 1] },
+    },
+    axes: [
+      {
+        stroke: soft,
+        font,
+        grid: { show: false },
+        ticks: { show: false },
+        size: 24,
+        gap: 4,
+        space: 56,
+        incrs: [1, 2, 5, 7, 14, 30, 90],
+        values: (_plot, splits) =>
+          splits.map((split) => {
+            const day = days[split]
+            return day === undefined ? '' : formatDay(day)
+          }),
+      },
+      {
+        stroke: soft,
+        font,
+        grid,
+        ticks: { show: false },
+        size: 56,
+        gap: 6,
+        space: 34,
+        values: (_plot, splits) => splits.map((split) => format(split)),
+      },
+    ],
+    // The tallest stack is drawn first, so that the lower ones are in front of it.
+    series: [
+      {},
+      ...series
+        .map(({ label }, index) => {
+          const color = resolve(colorOf(index))
+          return {
+            label,
+            stroke: color,
+            width: isBars ? 0 : 2,
+            points: { show: !isBars && days.length < 2, size: 6 },
+            ...(isBars && bars ? { fill: color, paths: bars } : {}),
+          }
+        })
+        .toReversed(),
+    ],
+    hooks: { setCursor: [({ cursor }) => onDay(cursor.idx ?? null)] },
+  }
+}
+
+/** Draws on a canvas and again whenever data, width or appearance change. */
+const usePlot = (plot: Plot) => {
+  const ref = useRef<HTMLDivElement>(null)
+  const [day, setDay] = useState<number | null>(null)
+  const look = useSyncExternalStore(watchAppearance, appearance)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: colors depend on the appearance
+  useEffect(() => {
+    const element = ref.current
+    if (!element) return undefined
+    const { resolve, end } = resolver(element)
+    const { kind, series, days } = plot
+    const columns =
+      kind === 'bars' ? stackedValues(series) : series.map(({ values }) => [...values])
+    const data: uPlot.AlignedData = [days.map((_, index) => index), ...columns.toReversed()]
+    const chart = new uPlot(optionsOf(plot, element.clientWidth, resolve, setDay), data, element)
+    end()
+    const observer = new ResizeObserver(() =>
+      chart.setSize({ width: element.clientWidth, height: plot.height }),
+    )
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      chart.destroy()
+    }
+  }, [plot.days, plot.series, plot.kind, plot.height, look])
+  return { ref, day }
+}
+
+const ValueTable = ({
+  title,
+  days,
+  series,
+  format,
+}: Pick<Plot, 'days' | 'series' | 'format'> & { title: string }) => (
+  <ScrollRegion className={styles.table} label={title}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Day</th>
+          {series.map(({ label }) => (
+            <th key={label} scope="col">
+              {label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {days.map((day, index) => (
+          <tr key={day}>
+            <th scope="row">{day}</th>
+            {series.map(({ label, values }) => (
+              <td key={label}>{format(values[index])}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </ScrollRegion>
+)
+
+/**
+ * Numbers by day, as stacked bars or as lines. The legend has the values of the day under the
+ * pointer; a button shows all of them as a table. `days` and `series` have to be memoized.
+ */
+export const Chart = (props: ChartProps) => {
+  const {
+    title,
+    days,
+    series,
+    kind = 'bars',
+    format = formatCompact,
+    summary = sumOf,
+    height = 168,
+  } = props
+  const [isTable, setTable] = useState(false)
+  const { ref, day } = usePlot({ days, series, kind, format, height })
+  const isOnDay = day !== null && days[day] !== undefined
+  return (
+    <figure className={styles.chart}>
+      <figcaption className={styles.caption}>
+        <span className={styles.title}>{title}</span>
+        <span className="row soft small">
+          {isOnDay && <span className="number">{formatDay(days[day] ?? '')}</span>}
+          <IconButton
+            icon={isTable ? 'overview' : 'menu'}
+            label={`Show ${title} as a ${isTable ? 'chart' : 'table'}`}
+            onPress={() => setTable(!isTable)}
+          />
+        </span>
+      </figcaption>
+      <ul className={styles.legend}>
+        {series.map(({ label, values }, index) => (
+          <li key={label}>
+            <span className={styles.swatch} style={{ background: colorOf(index) }} />
+            <span className={`truncate ${styles.name}`} title={label}>
+              {label}
+            </span>
+            <strong className="number">{format(isOnDay ? values[day] : summary(values))}</strong>
+          </li>
+        ))}
+      </ul>
+      <div
+        hidden={isTable}
+        className={styles.plot}
+        ref={ref}
+        role="img"
+        aria-label={`${title} by day`}
+      />
+      {isTable && <ValueTable title={title} days={days} series={series} format={format} />}
+    </figure>
+  )
+}

@@ -1,0 +1,3 @@
+import { Page } from '../../components/page.tsx'
+
+export const AgentsScreen = () => <Page title="Agents" />

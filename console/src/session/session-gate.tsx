@@ -1,0 +1,95 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { signals } from '../api/client.ts'
+import { ErrorState } from '../components/states.tsx'
+import { OrganizationPicker } from './organization-picker.tsx'
+import {
+  type Session,
+  SessionContext,
+  type SignedIn,
+  sessionQuery,
+  signOut,
+  takeReturnAddress,
+} from './session.ts'
+import styles from './sign-in.module.css'
+import { SignIn } from './sign-in.tsx'
+
+const storageKey = 'reprise.organization'
+
+/** The organization that the platform's key looks at, in this tab. */
+const useChosenOrganization = () => {
+  const [organizationId, setOrganizationId] = useState(() => sessionStorage.getItem(storageKey))
+  const choose = (id: string | null) => {
+    if (id === null) sessionStorage.removeItem(storageKey)
+    else sessionStorage.setItem(storageKey, id)
+    setOrganizationId(id)
+  }
+  return { organizationId, choose }
+}
+
+const SignedInGate = ({ signedIn, children }: { signedIn: SignedIn; children: ReactNode }) => {
+  const client = useQueryClient()
+  const { organizationId: chosenId, choose } = useChosenOrganization()
+  const organizationId = signedIn.organization_id ?? chosenId
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a choice is stable in its effect
+  const session = useMemo<Session | undefined>(() => {
+    if (organizationId === null) return undefined
+    const scopes = new Set(signedIn.scopes)
+    return {
+      user: signedIn.user,
+      organizationId,
+      isPlatform: signedIn.organization_id === null,
+      isManager: signedIn.user.role !== 'MEMBER',
+      scopes: signedIn.scopes,
+      can: (scope) => scopes.has(scope),
+      leaveOrganization: () => {
+        choose(null)
+        client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+      },
+      signOut: async (everywhere) => {
+        await signOut(everywhere)
+        choose(null)
+        client.clear()
+        client.setQueryData(sessionQuery.queryKey, null)
+      },
+    }
+  }, [signedIn, organizationId, client])
+  if (!session) return <OrganizationPicker onChoose={choose} />
+  return <SessionContext value={session}>{children}</SessionContext>
+}
+
+/**
+ * Shows the application to whoever is signed in, and the form to everybody else. The address stays
+ * as it is, so a deep link opens after the sign-in.
+ */
+export const SessionGate = ({ children }: { children: ReactNode }) => {
+  const client = useQueryClient()
+  const [hasEnded, setEnded] = useState(false)
+  const { data, error, isPending, refetch } = useQuery(sessionQuery)
+  useEffect(() => {
+    signals.onSignedOut = () => {
+      signals.csrfToken = undefined
+      if (!client.getQueryData(sessionQuery.queryKey)) return
+      setEnded(true)
+      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+      client.setQueryData(sessionQuery.queryKey, null)
+    }
+  }, [client])
+  useEffect(() => {
+    const address = data ? takeReturnAddress() : undefined
+    if (address) window.location.replace(address)
+  }, [data])
+  if (data) return <SignedInGate signedIn={data}>{children}</SignedInGate>
+  if (data === null) return <SignIn hasEnded={hasEnded} />
+  return (
+    <main className={styles.page}>
+      {isPending ? (
+        <p role="status" className="visually-hidden">
+          Loading
+        </p>
+      ) : (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      )}
+    </main>
+  )
+}

@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process'
+import axe from 'axe-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { browser, needsChromium } from './browser.ts'
+import { startDemo } from './demo.ts'
+
+/** Options of tests of the console: only in the long form, and where a Chromium runs. */
+export const needsConsole =
+  process.env.TESTS === 'full' ? needsChromium : { skip: 'only with TESTS=full' }
+
+/** Builds the console unless a test before has. */
+export const buildConsole = (): void => {
+  const { status, stderr } = spawnSync(process.execPath, ['console/build.mjs', '--if-stale'], {
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`the console could not be built:\n${stderr}`)
+}
+
+export const desktop = { viewport: { width: 1440, height: 900 } } as const
+
+/** The widths and schemes in which every screen has to hold. */
+export const looks = [360, 768, 1440].flatMap((width) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({
+    name: `${width}-${colorScheme}`,
+    options: { viewport: { width, height: width === 360 ? 740 : 900 }, colorScheme },
+  })),
+)
+
+/** Signs in with a key in the form, and waits for the screen behind it. */
+export const signIn = async (page: Page, key: string): Promise<void> => {
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.locator('main#main h1').waitFor()
+}
+
+/**
+ * The built console on a listening server with the demo organization, and a browser. `page` opens a
+ * path of the console, as `/runs?status=failed`, signed in unless `key` is null.
+ */
+export const startConsole = async (t: Test) => {
+  buildConsole()
+  const server = await startDemo(t)
+  const { page: open } = await browser(t)
+  return {
+    ...server,
+    async page(
+      path = '/',
+      options: BrowserContextOptions = desktop,
+      key: string | null = server.key,
+    ) {
+      const opened = await open({ reducedMotion: 'reduce', ...options })
+      await opened.page.goto(`${server.url}/console${path}`)
+      if (key !== null) await signIn(opened.page, key)
+      return opened
+    },
+  }
+}
+
+/** What axe has to object to on a page, by WCAG 2.2 AA and its own best practices. */
+export const axeFindings = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axe.source)
+  const violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] =
+    await page.evaluate('axe.run().then(({ violations }) => violations)')
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary ?? ''}`),
+  )
+}
+
+/** Whether requests are over and nothing is loading. */
+export const settled = async (page: Page): Promise<void> => {
+  await page.waitForLoadState('networkidle')
+  await page.waitForFunction("!document.querySelector('[aria-busy=true]')")
+}
