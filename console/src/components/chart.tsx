@@ -8,11 +8,17 @@ import { IconButton } from './button.tsx'
 import styles from './chart.module.css'
 import { ScrollRegion } from './scroll-region.tsx'
 
-export type Series = { label: string; values: readonly (number | null)[] }
+export type Series = {
+  label: string
+  values: readonly (number | null)[]
+  /** For a state, as `var(--bad)`; else the next one of the series' colors. */
+  color?: string
+}
 
 const colors = 6
 /** The custom property of a series' color; the seventh has that of the first. */
-const colorOf = (index: number): string => `var(--series-${(index % colors) + 1})`
+const colorOf = ({ color }: Series, index: number): string =>
+  color ?? `var(--series-${(index % colors) + 1})`
 
 /** A color as the canvas takes it: light-dark() is resolved only in a property of an element. */
 const resolver = (element: HTMLElement) => {
@@ -37,6 +43,13 @@ const stackedValues = (series: readonly Series[]): (number | null)[][] => {
   )
 }
 
+/** Distances of an axis of counts. */
+const wholeSteps = Array.from({ length: 13 }, (_, n) =>
+  [1, 2, 5].map((step) => step * 10 ** n),
+).flat()
+/** A line over more days has no point for each. */
+const mostPoints = 31
+
 type ChartProps = {
   title: string
   /** Days in UTC as `2026-11-26`, without a gap. */
@@ -46,16 +59,18 @@ type ChartProps = {
   format?: (value: number | null | undefined) => string
   /** Beside the labels of series while no day is under the pointer; the sum unless given. */
   summary?: (values: readonly (number | null)[]) => number | null
+  /** Counts: the axis has no fractions. */
+  whole?: boolean
   height?: number
 }
 
 const sumOf = (values: readonly (number | null)[]): number =>
   values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
 
-type Plot = Required<Pick<ChartProps, 'days' | 'series' | 'kind' | 'format' | 'height'>>
+type Plot = Required<Pick<ChartProps, 'days' | 'series' | 'kind' | 'format' | 'height' | 'whole'>>
 
 const optionsOf = (
-  { days, series, kind, format, height }: Plot,
+  { days, series, kind, format, height, whole }: Plot,
   width: number,
   resolve: (color: string) => string,
   onDay: (index: number | null) => void,
@@ -99,6 +114,7 @@ const optionsOf = (
         size: 56,
         gap: 6,
         space: 34,
+        ...(whole ? { incrs: wholeSteps } : {}),
         values: (_plot, splits) => splits.map((split) => format(split)),
       },
     ],
@@ -106,13 +122,13 @@ const optionsOf = (
     series: [
       {},
       ...series
-        .map(({ label }, index) => {
-          const color = resolve(colorOf(index))
+        .map((line, index) => {
+          const color = resolve(colorOf(line, index))
           return {
-            label,
+            label: line.label,
             stroke: color,
             width: isBars ? 0 : 2,
-            points: { show: !isBars && days.length < 2, size: 6 },
+            points: { show: !isBars && days.length <= mostPoints, size: 5, fill: color },
             ...(isBars && bars ? { fill: color, paths: bars } : {}),
           }
         })
@@ -138,9 +154,10 @@ const usePlot = (plot: Plot) => {
     const data: uPlot.AlignedData = [days.map((_, index) => index), ...columns.toReversed()]
     const chart = new uPlot(optionsOf(plot, element.clientWidth, resolve, setDay), data, element)
     end()
-    const observer = new ResizeObserver(() =>
-      chart.setSize({ width: element.clientWidth, height: plot.height }),
-    )
+    const observer = new ResizeObserver(() => {
+      const width = element.clientWidth
+      if (width > 0) chart.setSize({ width, height: plot.height })
+    })
     observer.observe(element)
     return () => {
       observer.disconnect()
@@ -195,9 +212,11 @@ export const Chart = (props: ChartProps) => {
     format = formatCompact,
     summary = sumOf,
     height = 168,
+    whole = format === formatCompact,
   } = props
   const [isTable, setTable] = useState(false)
-  const { ref, day } = usePlot({ days, series, kind, format, height })
+  const { ref, day } = usePlot({ days, series, kind, format, height, whole })
+  const isEmpty = series.every(({ values }) => values.every((value) => !value))
   const isOnDay = day !== null && days[day] !== undefined
   return (
     <figure className={styles.chart}>
@@ -206,30 +225,29 @@ export const Chart = (props: ChartProps) => {
         <span className="row soft small">
           {isOnDay && <span className="number">{formatDay(days[day] ?? '')}</span>}
           <IconButton
-            icon={isTable ? 'overview' : 'menu'}
+            icon={isTable ? 'overview' : 'table'}
             label={`Show ${title} as a ${isTable ? 'chart' : 'table'}`}
             onPress={() => setTable(!isTable)}
           />
         </span>
       </figcaption>
       <ul className={styles.legend}>
-        {series.map(({ label, values }, index) => (
-          <li key={label}>
-            <span className={styles.swatch} style={{ background: colorOf(index) }} />
-            <span className={`truncate ${styles.name}`} title={label}>
-              {label}
+        {series.map((line, index) => (
+          <li key={line.label}>
+            <span className={styles.swatch} style={{ background: colorOf(line, index) }} />
+            <span className={`truncate ${styles.name}`} title={line.label}>
+              {line.label}
             </span>
-            <strong className="number">{format(isOnDay ? values[day] : summary(values))}</strong>
+            <strong className="number">
+              {format(isOnDay ? line.values[day] : summary(line.values))}
+            </strong>
           </li>
         ))}
       </ul>
-      <div
-        hidden={isTable}
-        className={styles.plot}
-        ref={ref}
-        role="img"
-        aria-label={`${title} by day`}
-      />
+      <div className={styles.plot} hidden={isTable}>
+        <div ref={ref} role="img" aria-label={`${title} by day`} />
+        {isEmpty && <p className={styles.empty}>Nothing in this time</p>}
+      </div>
       {isTable && <ValueTable title={title} days={days} series={series} format={format} />}
     </figure>
   )

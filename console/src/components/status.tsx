@@ -24,11 +24,15 @@ const tones: Readonly<Record<string, Tone>> = {
   queued: 'active',
   pending: 'warn',
   waiting: 'warn',
+  awaiting_approval: 'warn',
+  paused: 'warn',
+  interrupted: 'warn',
   in_doubt: 'warn',
   requires_action: 'warn',
   degraded: 'warn',
   expired: 'neutral',
   cancelled: 'neutral',
+  handed_over: 'neutral',
   inactive: 'neutral',
 }
 

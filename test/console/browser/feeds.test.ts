@@ -1,0 +1,73 @@
+import t from 'tap'
+import { fitsWidth, screenshot } from '../../support/browser.ts'
+import { client, user } from '../../support/client.ts'
+import { axeFindings, looks, needsConsole, settled, startConsole } from '../../support/console.ts'
+
+t.test('lists the read models, and follows one as it changes', needsConsole, async (t) => {
+  const { page: open, url, key, organizationId } = await startConsole(t)
+  const { page } = await open('/feeds')
+  await page.getByRole('link', { name: 'sessions' }).click()
+  await page.waitForURL(`${url}/console/feeds/sessions`)
+  await page.getByText('Live', { exact: true }).last().waitFor()
+  await page.getByText('No changes yet').waitFor()
+  await client(url, key).chat({ messages: user('hello') })
+  const change = page.getByRole('list', { name: 'Changes' }).getByRole('listitem').last()
+  await change.click()
+  await change.getByText(`"organization_id": "${organizationId}"`).waitFor()
+  t.strictSame(await axeFindings(page), [])
+  await screenshot(page, 'console-feed-live')
+
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('Paused').waitFor()
+  const before = await page.getByRole('status').filter({ hasText: 'change' }).innerText()
+  await client(url, key).chat({ messages: user('once more') })
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.waitForFunction(
+    `![...document.querySelectorAll('[role=status]')].some(({ innerText }) => innerText === ${JSON.stringify(before)})`,
+  )
+  t.pass('it resumes with the changes that it missed')
+})
+
+t.test(
+  'shows the fields of a read model, and lines that read it elsewhere',
+  needsConsole,
+  async (t) => {
+    const { page: open, url, organizationId } = await startConsole(t)
+    const { page, context } = await open('/feeds/usage?tab=schema')
+    const fields = page.getByRole('table', { name: 'Fields of usage' })
+    t.match(await fields.getByRole('row', { name: 'prompt_tokens' }).innerText(), 'integer')
+    await page.getByRole('tab', { name: 'Read elsewhere' }).click()
+    await page.waitForURL(/tab=read/)
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: 'Copy curl, every document up to now' }).click()
+    await page.getByText('copied').waitFor()
+    const copied: string = await page.evaluate('navigator.clipboard.readText()')
+    t.match(copied, `curl '${url}/api/admin/organizations/${organizationId}/feeds/usage'`)
+  },
+)
+
+t.test('says that there is no such read model', needsConsole, async (t) => {
+  const { page: open } = await startConsole(t)
+  const { page } = await open('/feeds/nothing')
+  await page.getByText('There is no such read model').waitFor()
+  await page.locator('main').getByRole('link', { name: 'Feeds' }).first().click()
+  await page.getByRole('heading', { name: 'Feeds' }).waitFor()
+})
+
+for (const { name, options } of looks)
+  t.test(`the feeds are accessible at ${name}`, needsConsole, async (t) => {
+    const { page: open } = await startConsole(t)
+    const { page } = await open('/feeds', options)
+    for (const [path, shot] of [
+      ['/feeds', 'feeds'],
+      ['/feeds/usage?tab=schema', 'feed-schema'],
+      ['/feeds/usage?tab=read', 'feed-read'],
+    ] as const) {
+      await page.goto(new URL(`/console${path}`, page.url()).href)
+      await page.locator('main h1').waitFor()
+      await settled(page)
+      t.ok(await fitsWidth(page), path)
+      t.strictSame(await axeFindings(page), [], path)
+      await screenshot(page, `console-${shot}-${name}`)
+    }
+  })
