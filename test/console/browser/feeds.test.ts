@@ -1,7 +1,13 @@
 import t from 'tap'
 import { fitsWidth, screenshot } from '../../support/browser.ts'
 import { client, user } from '../../support/client.ts'
-import { axeFindings, looks, needsConsole, settled, startConsole } from '../../support/console.ts'
+import {
+  axeFindings,
+  looks,
+  needsConsole,
+  settled,
+  startConsole,
+} from '../../support/console-screens.ts'
 
 t.test('lists the read models, and follows one as it changes', needsConsole, async (t) => {
   const { page: open, url, key, organizationId } = await startConsole(t)

@@ -1,7 +1,13 @@
 import t from 'tap'
 import { fitsWidth, screenshot } from '../../support/browser.ts'
 import { client } from '../../support/client.ts'
-import { axeFindings, looks, needsConsole, settled, startConsole } from '../../support/console.ts'
+import {
+  axeFindings,
+  looks,
+  needsConsole,
+  settled,
+  startConsole,
+} from '../../support/console-screens.ts'
 
 const ask = (text: string) => ({ messages: [{ role: 'user' as const, content: text }] })
 

@@ -1,6 +1,12 @@
 import t from 'tap'
 import { fitsWidth, focused, screenshot } from '../../support/browser.ts'
-import { axeFindings, looks, needsConsole, settled, startConsole } from '../../support/console-screens.ts'
+import {
+  axeFindings,
+  looks,
+  needsConsole,
+  settled,
+  startConsole,
+} from '../../support/console-screens.ts'
 
 const headingOf = (page: import('playwright-core').Page) => page.locator('main h1').innerText()
 
