@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import axe from 'axe-core'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { browser, needsChromium } from './browser.ts'
+import { browser, fitsWidth, needsChromium, screenshot } from './browser.ts'
 import { startDemo } from './demo.ts'
 
 /** Options of tests of the console: only in the long form, and where a Chromium runs. */
@@ -18,14 +18,6 @@ export const buildConsole = (): void => {
 }
 
 export const desktop = { viewport: { width: 1440, height: 900 } } as const
-
-/** The widths and schemes in which every screen has to hold. */
-export const looks = [360, 768, 1440].flatMap((width) =>
-  (['light', 'dark'] as const).map((colorScheme) => ({
-    name: `${width}-${colorScheme}`,
-    options: { viewport: { width, height: width === 360 ? 740 : 900 }, colorScheme },
-  })),
-)
 
 /** Signs in with a key in the form, and waits for the screen behind it. */
 export const signIn = async (page: Page, key: string): Promise<void> => {
@@ -67,8 +59,34 @@ export const axeFindings = async (page: Page): Promise<string[]> => {
   )
 }
 
-/** Whether requests are over and nothing is loading. */
+/** Waits until nothing of a page is loading. */
 export const settled = async (page: Page): Promise<void> => {
-  await page.waitForLoadState('networkidle')
-  await page.waitForFunction("!document.querySelector('[aria-busy=true]')")
+  const busy = page.locator('[aria-busy=true]')
+  while ((await busy.count()) > 0) await busy.first().waitFor({ state: 'detached' })
+}
+
+const widths = [360, 768, 1440]
+const schemes = ['light', 'dark'] as const
+
+/**
+ * Checks a page in each width and color scheme: axe finds nothing, nothing is wider than the
+ * window, and the screenshot `console-<name>-<width>-<scheme>` is taken. `act` comes before each.
+ */
+export const checkLooks = async (
+  t: Test,
+  page: Page,
+  name: string,
+  act: (width: number) => Promise<void> = async () => {},
+): Promise<void> => {
+  for (const width of widths)
+    for (const colorScheme of schemes) {
+      const look = `${name}-${width}-${colorScheme}`
+      await page.setViewportSize({ width, height: width === 360 ? 740 : 900 })
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await act(width)
+      await settled(page)
+      t.ok(await fitsWidth(page), look)
+      t.strictSame(await axeFindings(page), [], look)
+      await screenshot(page, `console-${look}`)
+    }
 }

@@ -58,7 +58,12 @@ export const TextField = (props: TextFieldProps) => {
   const { label, hideLabel = false, description, error, placeholder, rows, mono, ...field } = props
   const inputClass = classNames(styles.input, mono && 'mono')
   return (
-    <AriaTextField {...field} isInvalid={error !== undefined} className={styles.field ?? ''}>
+    <AriaTextField
+      {...field}
+      isInvalid={error !== undefined}
+      validationBehavior="aria"
+      className={styles.field ?? ''}
+    >
       <FieldLabel label={label} hideLabel={hideLabel} />
       {rows ? (
         <TextArea
@@ -104,6 +109,7 @@ export function Select<Id extends string>(props: SelectProps<Id>) {
         if (option) onChange(option.id)
       }}
       isInvalid={error !== undefined}
+      validationBehavior="aria"
       isDisabled={isDisabled ?? false}
     >
       <FieldLabel label={label} hideLabel={hideLabel} />

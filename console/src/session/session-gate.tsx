@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { signals } from '../api/client.ts'
 import { ErrorState } from '../components/states.tsx'
@@ -27,6 +27,10 @@ const useChosenOrganization = () => {
   return { organizationId, choose }
 }
 
+/** Removes what was read with a session, so that whoever comes next sees nothing of it. */
+const forget = (client: QueryClient) =>
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
+
 const SignedInGate = ({ signedIn, children }: { signedIn: SignedIn; children: ReactNode }) => {
   const client = useQueryClient()
   const { organizationId: chosenId, choose } = useChosenOrganization()
@@ -44,12 +48,12 @@ const SignedInGate = ({ signedIn, children }: { signedIn: SignedIn; children: Re
       can: (scope) => scopes.has(scope),
       leaveOrganization: () => {
         choose(null)
-        client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+        forget(client)
       },
       signOut: async (everywhere) => {
         await signOut(everywhere)
         choose(null)
-        client.clear()
+        forget(client)
         client.setQueryData(sessionQuery.queryKey, null)
       },
     }
@@ -71,7 +75,7 @@ export const SessionGate = ({ children }: { children: ReactNode }) => {
       signals.csrfToken = undefined
       if (!client.getQueryData(sessionQuery.queryKey)) return
       setEnded(true)
-      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+      forget(client)
       client.setQueryData(sessionQuery.queryKey, null)
     }
   }, [client])

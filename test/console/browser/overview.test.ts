@@ -1,13 +1,7 @@
 import t from 'tap'
-import { fitsWidth, screenshot } from '../../support/browser.ts'
+import { screenshot } from '../../support/browser.ts'
 import { client } from '../../support/client.ts'
-import {
-  axeFindings,
-  looks,
-  needsConsole,
-  settled,
-  startConsole,
-} from '../../support/console-screens.ts'
+import { checkLooks, needsConsole, startConsole } from '../../support/console-screens.ts'
 
 const ask = (text: string) => ({ messages: [{ role: 'user' as const, content: text }] })
 
@@ -61,19 +55,15 @@ t.test('says so where the usage cannot be read', needsConsole, async (t) => {
   await page.getByText('No runs yet').waitFor()
 })
 
-for (const { name, options } of looks)
-  t.test(`the overview is accessible at ${name}`, needsConsole, async (t) => {
-    const { page: open, url, key } = await startConsole(t)
-    await client(url, key).chat(ask('How many days of leave are there?'))
-    await client(url, key).chat(ask('hello'))
-    const { page, complaints } = await open('/', options)
-    await page.getByRole('table', { name: 'Usage by agent' }).waitFor()
-    await settled(page)
-    t.ok(await fitsWidth(page))
-    t.strictSame(await axeFindings(page), [])
-    await screenshot(page, `console-overview-${name}`)
-    t.strictSame(
-      complaints.filter((line) => !line.includes('401')),
-      [],
-    )
-  })
+t.test('the overview is accessible in every width and scheme', needsConsole, async (t) => {
+  const { page: open, url, key } = await startConsole(t)
+  await client(url, key).chat(ask('How many days of leave are there?'))
+  await client(url, key).chat(ask('hello'))
+  const { page, complaints } = await open('/')
+  await page.getByRole('table', { name: 'Usage by agent' }).waitFor()
+  await checkLooks(t, page, 'overview')
+  t.strictSame(
+    complaints.filter((line) => !line.includes('401')),
+    [],
+  )
+})
