@@ -53,7 +53,8 @@ const put = (built) => {
   const names = readdirSync(join(built, 'assets'))
   for (const name of names) renameSync(join(built, 'assets', name), join(assets, name))
   renameSync(join(built, 'index.html'), page)
-  for (const name of readdirSync(assets)) if (!names.includes(name)) rmSync(join(assets, name))
+  for (const name of readdirSync(assets))
+    if (!names.includes(name)) rmSync(join(assets, name), { force: true })
 }
 
 if (!process.argv.includes('--if-stale') || isStale()) {

@@ -26,6 +26,18 @@ const Pending = () => (
   </Page>
 )
 
+/** Values of the address are texts: `?range=7`. A schema parses numbers with `z.coerce.number()`. */
+const parseSearch = (search: string): Record<string, string> =>
+  Object.fromEntries(new URLSearchParams(search))
+
+const stringifySearch = (search: Record<string, unknown>): string => {
+  const entries = Object.entries(search).filter(
+    ([, value]) => value !== undefined && value !== null,
+  )
+  const text = new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString()
+  return text === '' ? '' : `?${text}`
+}
+
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     ...overviewRoutes,
@@ -41,6 +53,8 @@ export const router = createRouter({
     ...feedsRoutes,
   ]),
   basepath: '/console',
+  parseSearch,
+  stringifySearch,
   defaultPreload: 'intent',
   defaultErrorComponent: Failed,
   defaultPendingComponent: Pending,

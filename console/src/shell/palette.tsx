@@ -16,6 +16,7 @@ import { classNames } from '../components/class-names.ts'
 import dialogs from '../components/dialog.module.css'
 import fields from '../components/fields.module.css'
 import { Icon, type IconName } from '../components/icon.tsx'
+import { ScrollRegion } from '../components/scroll-region.tsx'
 import { useSession } from '../session/session.ts'
 import { Keys } from './keys.tsx'
 import { screensFor } from './navigation.ts'
@@ -100,38 +101,40 @@ export const Palette = ({ onClose, onShortcuts }: PaletteProps) => {
                 />
               </SearchField>
             </div>
-            <Menu
-              className={styles.list ?? ''}
-              renderEmptyState={() => (
-                <div className={styles.empty}>
-                  No command has this name. Enter opens the run with this id.
-                </div>
-              )}
-            >
-              {groups.map(({ name, items }) => (
-                <MenuSection key={name} id={name}>
-                  <Header className={styles.heading}>{name}</Header>
-                  {items.map(({ id, label, icon, keys, run }) => (
-                    <MenuItem
-                      key={id}
-                      id={id}
-                      textValue={label}
-                      className={styles.item ?? ''}
-                      onAction={() => {
-                        onClose()
-                        run()
-                      }}
-                    >
-                      <span className="row">
-                        <Icon name={icon} />
-                        {label}
-                      </span>
-                      {keys && <Keys keys={keys} />}
-                    </MenuItem>
-                  ))}
-                </MenuSection>
-              ))}
-            </Menu>
+            <ScrollRegion className={styles.scroll} label="Results">
+              <Menu
+                className={styles.list ?? ''}
+                renderEmptyState={() => (
+                  <div className={styles.empty}>
+                    No command has this name. Enter opens the run with this id.
+                  </div>
+                )}
+              >
+                {groups.map(({ name, items }) => (
+                  <MenuSection key={name} id={name}>
+                    <Header className={styles.heading}>{name}</Header>
+                    {items.map(({ id, label, icon, keys, run }) => (
+                      <MenuItem
+                        key={id}
+                        id={id}
+                        textValue={label}
+                        className={styles.item ?? ''}
+                        onAction={() => {
+                          onClose()
+                          run()
+                        }}
+                      >
+                        <span className="row">
+                          <Icon name={icon} />
+                          {label}
+                        </span>
+                        {keys && <Keys keys={keys} />}
+                      </MenuItem>
+                    ))}
+                  </MenuSection>
+                ))}
+              </Menu>
+            </ScrollRegion>
           </Autocomplete>
         </Dialog>
       </Modal>
