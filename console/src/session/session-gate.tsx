@@ -1,8 +1,7 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react'
 import { signals } from '../api/client.ts'
 import { ErrorState } from '../components/states.tsx'
-import { OrganizationPicker } from './organization-picker.tsx'
 import {
   type Session,
   SessionContext,
@@ -12,7 +11,11 @@ import {
   takeReturnAddress,
 } from './session.ts'
 import styles from './sign-in.module.css'
-import { SignIn } from './sign-in.tsx'
+
+const SignIn = lazy(async () => ({ default: (await import('./sign-in.tsx')).SignIn }))
+const OrganizationPicker = lazy(async () => ({
+  default: (await import('./organization-picker.tsx')).OrganizationPicker,
+}))
 
 const storageKey = 'reprise.organization'
 
@@ -58,7 +61,12 @@ const SignedInGate = ({ signedIn, children }: { signedIn: SignedIn; children: Re
       },
     }
   }, [signedIn, organizationId, client])
-  if (!session) return <OrganizationPicker onChoose={choose} />
+  if (!session)
+    return (
+      <Suspense>
+        <OrganizationPicker onChoose={choose} />
+      </Suspense>
+    )
   return <SessionContext value={session}>{children}</SessionContext>
 }
 
@@ -84,7 +92,12 @@ export const SessionGate = ({ children }: { children: ReactNode }) => {
     if (address) window.location.replace(address)
   }, [data])
   if (data) return <SignedInGate signedIn={data}>{children}</SignedInGate>
-  if (data === null) return <SignIn hasEnded={hasEnded} />
+  if (data === null)
+    return (
+      <Suspense>
+        <SignIn hasEnded={hasEnded} />
+      </Suspense>
+    )
   return (
     <main className={styles.page}>
       {isPending ? (

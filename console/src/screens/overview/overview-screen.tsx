@@ -5,8 +5,8 @@ import { useFeedSignal } from '../../api/use-feed-signal.ts'
 import { Count, Credits, Duration } from '../../components/amounts.tsx'
 import { Chart, type Series } from '../../components/chart.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
-import { Select } from '../../components/fields.tsx'
 import { Page } from '../../components/page.tsx'
+import { Segments } from '../../components/segments.tsx'
 import { EmptyState, FailedState, ForbiddenState, Skeleton } from '../../components/states.tsx'
 import { formatDuration } from '../../format/duration.ts'
 import { formatCompact, formatCredits, formatPercent } from '../../format/numbers.ts'
@@ -20,10 +20,10 @@ import { changeOf, dayOf, daysUpTo, largestGroups, valuesByDay } from './usage-s
 const route = getRouteApi('/')
 
 const ranges = [
-  { id: '7', label: 'Last 7 days' },
-  { id: '14', label: 'Last 14 days' },
-  { id: '30', label: 'Last 30 days' },
-  { id: '90', label: 'Last 90 days' },
+  { id: '7', label: '7 days' },
+  { id: '14', label: '14 days' },
+  { id: '30', label: '30 days' },
+  { id: '90', label: '90 days' },
 ] as const
 
 /** The fields that the charts divide usage by. */
@@ -316,17 +316,15 @@ export const OverviewScreen = () => {
     <Page
       title="Overview"
       actions={
-        <div className={styles.controls}>
-          <Select
+        <div className="row">
+          <Segments
             label="Time range"
-            hideLabel
             options={ranges}
             value={range}
             onChange={(id) => void navigate({ search: (search) => ({ ...search, range: id }) })}
           />
-          <Select
+          <Segments
             label="Division"
-            hideLabel
             options={divisions}
             value={division.id}
             onChange={(id) => void navigate({ search: (search) => ({ ...search, by: id }) })}
