@@ -131,7 +131,7 @@ const withShare = (view: UsageView, { type, data }: RunEnd, share: Share): Usage
 
 const counted = (view: UsageView | undefined, event: RunEnd, id: string): UsageView => {
   const shares = sharesOf(event)
-  const share = shares.length > 1 ? shares.find((one) => idOf(event, one) === id) : shares[0]
+  const share = shares.length > 1 ? shares.find((part) => idOf(event, part) === id) : shares[0]
   if (!share) throw new TypeError(`the run is not counted in ${id}`)
   return withShare(view ?? emptyUsage(event, share), event, share)
 }

@@ -68,10 +68,10 @@ t.test('a run of several models is counted once, its tokens and charge with each
   })
   const models = [use('m/a', 3), use('m/b', 4)]
   for (const type of ['RunCompleted', 'RunFailed'] as const) {
-    const shown = seen(sessionEvent(type, morning, { models, agentId: 'agent-1' }))
+    const view = seen(sessionEvent(type, morning, { models, agentId: 'agent-1' }))
     const id = 'org-1/2026-01-01/agent-1/user-1/key-1'
-    shown.shows({ model: 'm/a', runs: 1, prompt_tokens: 300, charge: 3 }, `${id}/m/a`)
-    shown.shows(
+    view.shows({ model: 'm/a', runs: 1, prompt_tokens: 300, charge: 3 }, `${id}/m/a`)
+    view.shows(
       {
         model: 'm/b',
         runs: 0,

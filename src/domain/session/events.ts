@@ -13,9 +13,9 @@ const usage = { promptTokens: tokens, completionTokens: tokens, charge: z.int().
 const modelUse = z.object({ model: z.string(), ...usage, price: price.optional() })
 
 /**
- * What a run came to cost, in tokens and in micro-credits (1 credit = 1,000,000), and the agent
- * that spoke last. `models`, in the order of their first answers, add up to it; absent: it is that
- * of a completed run's only model, or not known. `firstTokenMs` is from the start to the first token.
+ * The cost of a run, in tokens and micro-credits (1 credit = 1,000,000), and the agent that spoke
+ * last. `models`, in the order of their first answers, add up to it; absent: it is that of a
+ * completed run's only model, or not known. `firstTokenMs`: from the start to the first token.
  */
 const cost = {
   ...usage,

@@ -50,7 +50,7 @@ type Uses = {
   /** The name that stands in `done` when no agent answered. */
   agent: string
   onFault(error: unknown): void
-  /** Milliseconds since the run began; absent: not its first attempt, so no first token is timed. */
+  /** Milliseconds since the run began; absent after the first attempt: no token is timed. */
   elapsed?: (() => number) | undefined
   /** Sees every event once in all attempts. */
   watch?: { see(event: AgentEvent): void } | undefined
