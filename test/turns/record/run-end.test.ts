@@ -1,13 +1,13 @@
 import t from 'tap'
 import { modelsOf } from '../../../src/turns/record/run-end.ts'
 
-const price = { prompt: 1, completion: 1 }
+const price = { prompt: 1, completion: 2, list: 'configured' as const }
+
 const use = (model: string, charge: number) => ({
   model,
   price,
   usage: { promptTokens: charge, completionTokens: 1 },
   charge,
-  price,
 })
 
 t.test('what models used adds up to the charge of their run', async (t) => {
