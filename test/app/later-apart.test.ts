@@ -18,6 +18,9 @@ import { reprise } from '../support/reprise.ts'
 import { startApp, startServer } from '../support/server.ts'
 import { workload } from '../support/workload.ts'
 
+// Several lives of a server.
+t.setTimeout(300_000)
+
 const later = projectionsAt('later').map(({ name }) => name)
 
 /** The processes for audits of a server. */

@@ -5,6 +5,9 @@ import { type TurnCount, turnCounts } from '../../bench/counting/turn-counts.ts'
 import { serve } from '../../bench/processes.ts'
 import { countNames, providerBudget, turnBudget } from '../../bench/turn-budget.ts'
 
+// Hundreds of turns of two servers.
+t.setTimeout(300_000)
+
 const names = Object.keys(turnBudget) as TurnCount[]
 
 const costsAtMost = async (

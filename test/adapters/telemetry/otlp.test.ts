@@ -6,6 +6,9 @@ import { otlpReceiver, type ReceivedSpan } from '../../support/otlp-receiver.ts'
 import { providerDouble } from '../../support/provider-double.ts'
 import { startServer } from '../../support/server.ts'
 
+// Several lives of a server.
+t.setTimeout(300_000)
+
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const traceparent = `00-${traceId}-b7ad6b7169203331-01`
 const soon = { OTEL_BSP_SCHEDULE_DELAY: '50', OTEL_METRIC_EXPORT_INTERVAL: '200' }
