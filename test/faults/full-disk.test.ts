@@ -3,6 +3,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Client, contents, user } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
+import { rounds } from '../support/rounds.ts'
 import { startServer } from '../support/server.ts'
 import { noSmallDisk, smallDisk } from '../support/small-disk.ts'
 
@@ -12,7 +13,7 @@ t.setTimeout(300_000)
 const diskMb = 96
 const clients = 8
 /** Enough of each kind, so that a process that dies of some of them is seen to. */
-const enough = 300
+const enough = rounds(100, 300)
 const longText = 'A long text. '.repeat(400)
 
 type Count = Map<string, number>
