@@ -58,7 +58,7 @@ export const SignIn = ({ hasEnded }: { hasEnded: boolean }) => {
             error={error ? messageOf(error) : undefined}
             autoFocus
           />
-          <Button type="submit" kind="primary" isDisabled={isPending || apiKey.trim() === ''}>
+          <Button type="submit" kind="primary" isDisabled={isPending}>
             {isPending ? 'Signing in…' : 'Sign in'}
           </Button>
         </form>

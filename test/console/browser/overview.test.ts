@@ -32,6 +32,9 @@ t.test('the overview', needsConsole, async (t) => {
     await page.waitForURL(/\?range=90$/)
     await page.reload()
     t.ok(await range.getByRole('radio', { name: '90 days' }).isChecked())
+    await page.getByText('By model').click()
+    await page.waitForURL(/by=model/)
+    await page.getByRole('table', { name: 'Usage by model' }).waitFor()
   })
 
   await t.test('says so where the usage cannot be read', async (t) => {

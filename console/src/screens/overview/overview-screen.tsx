@@ -29,6 +29,7 @@ const ranges = [
 /** The fields that the charts divide usage by. */
 const divisions = [
   { id: 'agent', label: 'By agent', noun: 'agent', heading: 'Agent', field: 'agent_id' },
+  { id: 'model', label: 'By model', noun: 'model', heading: 'Model', field: 'model' },
 ] as const
 type Division = (typeof divisions)[number]
 
@@ -77,9 +78,9 @@ const Figures = ({ total, former }: { total: Totals; former: Totals | undefined 
         hint={comparison(former?.credits, total.credits)}
       />
       <Figure
-        label="Median duration"
+        label="Duration"
         value={formatDuration(total.duration_p50_ms)}
-        hint={`95th percentile ${formatDuration(total.duration_p95_ms)}`}
+        hint={`Median; 95% within ${formatDuration(total.duration_p95_ms)}`}
       />
     </div>
   )
@@ -223,6 +224,7 @@ const Dashboard = ({ range, division }: { range: number; division: Division }) =
 
   const grouped = useMemo<Grouped>(() => {
     const nameOf = (key: string) => {
+      if (field === 'model') return key || 'Unknown model'
       if (key === '') return 'No agent'
       return names?.get(key) ?? `Deleted agent ${key.slice(0, 8)}`
     }

@@ -7,7 +7,7 @@ const overviewRoute = createRoute({
   path: '/',
   validateSearch: z.object({
     range: z.enum(['7', '14', '30', '90']).optional().catch(undefined),
-    by: z.enum(['agent']).optional().catch(undefined),
+    by: z.enum(['agent', 'model']).optional().catch(undefined),
   }),
   component: lazyRouteComponent(() => import('./overview-screen.tsx'), 'OverviewScreen'),
 })
