@@ -80,7 +80,7 @@ const since = (start: string, end: string): number =>
 type Event = Seen<typeof sessionEvents>
 type Stepped<Type extends Event['type']> = Seen<typeof sessionEvents, Type>
 
-const begun = (
+const beginStep = (
   { revision, metadata }: Pick<Event, 'revision' | 'metadata'>,
   step: Pick<RunStepView, 'run_id' | 'step_id' | 'parent_id' | 'kind' | 'name' | 'agent_name'>,
 ): RunStepView => ({
@@ -95,7 +95,7 @@ const begun = (
 })
 
 /** A step of which the end is recorded. */
-const ended = (
+const endStep = (
   view: RunStepView,
   { metadata }: Pick<Event, 'metadata'>,
   durationMs: number | undefined,
@@ -110,11 +110,11 @@ type Tokens = { promptTokens: number; completionTokens: number }
 const tokensOf = ({ promptTokens, completionTokens }: Tokens): number =>
   saturate(promptTokens + completionTokens)
 
-const agentBegun = (
+const beginAgent = (
   event: Stepped<'AgentStarted' | 'AgentCompleted'>,
   place: string,
 ): RunStepView =>
-  begun(event, {
+  beginStep(event, {
     run_id: event.data.runId,
     step_id: place,
     parent_id: agentAbove(place),
@@ -123,8 +123,8 @@ const agentBegun = (
     agent_name: event.data.agent,
   })
 
-/** Its start may be stored with its end; where it waited in between, its start is the earlier one. */
-const agentEnded = (
+/** Its start may be stored with its end. Where it waited in between, the earlier start counts. */
+const endAgent = (
   view: RunStepView,
   { metadata, data }: Stepped<'AgentCompleted'>,
 ): RunStepView => ({
@@ -146,31 +146,28 @@ const modelStep = (
   const { runId: run_id, agent: agent_name } = event.data
   const step = { run_id, step_id: place, parent_id: agentAbove(place), name, agent_name }
   return {
-    ...ended(begun(event, { ...step, kind: 'model' }), event, durationMs),
+    ...endStep(beginStep(event, { ...step, kind: 'model' }), event, durationMs),
     status: 'completed',
     tokens: tokensOf(event.data),
     charge,
   }
 }
 
-const toolBegun = (event: Stepped<'ToolStarted' | 'ToolCompleted'>): RunStepView => {
+const beginTool = (event: Stepped<'ToolStarted' | 'ToolCompleted'>): RunStepView => {
   const { runId: run_id, tool: name, agent: agent_name, at = '' } = event.data
   const step = { run_id, step_id: at, parent_id: agentAbove(at), name, agent_name }
-  return begun(event, { ...step, kind: 'tool' })
+  return beginStep(event, { ...step, kind: 'tool' })
 }
 
 const toolStatuses = { ok: 'completed', failed: 'failed', unknown: 'unknown' } as const
 
-const toolEnded = (
-  view: RunStepView,
-  { metadata, data }: Stepped<'ToolCompleted'>,
-): RunStepView => ({
+const endTool = (view: RunStepView, { metadata, data }: Stepped<'ToolCompleted'>): RunStepView => ({
   ...view,
   duration_ms: wholeMs(data.durationMs ?? since(view.started_at, metadata.at)),
   status: toolStatuses[data.outcome ?? (data.ok ? 'ok' : 'failed')],
 })
 
-const approvalEnded = (
+const endApproval = (
   view: RunStepView,
   { metadata }: Event,
   status: 'approved' | 'denied' | 'expired' | 'withdrawn',
@@ -199,43 +196,43 @@ export const runSteps = projection<RunStepView, typeof sessionEvents>()({
   },
   id: idsOf,
   creates: {
-    AgentStarted: (event) => agentBegun(event, event.data.at ?? ''),
+    AgentStarted: (event) => beginAgent(event, event.data.at ?? ''),
     AgentCompleted: (event, id) => {
       const { runId, at = '', model, durationMs, charge = null } = event.data
       return id === idOf(runId, at)
-        ? agentEnded(agentBegun(event, at), event)
+        ? endAgent(beginAgent(event, at), event)
         : modelStep(event, firstAnswer(at), model ?? '', durationMs, charge)
     },
     ModelAnswered: (event) => {
       const { at, model, durationMs, price } = event.data
       return modelStep(event, at, model, durationMs, chargeOf(event.data, price))
     },
-    ToolStarted: toolBegun,
+    ToolStarted: beginTool,
     ToolCompleted: (event) =>
-      toolEnded(ended(toolBegun(event), event, event.data.durationMs), event),
+      endTool(endStep(beginTool(event), event, event.data.durationMs), event),
     ApprovalRequested: (event) => {
       const { runId: run_id, approvalId: step_id, at, tool: name, agent: agent_name } = event.data
       const step = { run_id, step_id, parent_id: agentAbove(at), name, agent_name }
-      return { ...begun(event, { ...step, kind: 'approval' }), status: 'pending' }
+      return { ...beginStep(event, { ...step, kind: 'approval' }), status: 'pending' }
     },
   },
   changes: {
-    AgentCompleted: (view, event) => (view.kind === 'agent' ? agentEnded(view, event) : view),
+    AgentCompleted: (view, event) => (view.kind === 'agent' ? endAgent(view, event) : view),
     ToolStarted: (view, { metadata }) => ({
       ...view,
       started_at: metadata.at,
       duration_ms: null,
       status: 'running',
     }),
-    ToolCompleted: toolEnded,
+    ToolCompleted: endTool,
     ToolOutcomeTold: (view, { data }) => ({
       ...view,
       status: data.outcome === 'done' ? 'completed' : 'failed',
     }),
     ApprovalDecided: (view, event) =>
-      approvalEnded(view, event, event.data.decision === 'approve' ? 'approved' : 'denied'),
-    ApprovalExpired: (view, event) => approvalEnded(view, event, 'expired'),
-    ApprovalWithdrawn: (view, event) => approvalEnded(view, event, 'withdrawn'),
+      endApproval(view, event, event.data.decision === 'approve' ? 'approved' : 'denied'),
+    ApprovalExpired: (view, event) => endApproval(view, event, 'expired'),
+    ApprovalWithdrawn: (view, event) => endApproval(view, event, 'withdrawn'),
   },
   // biome-ignore format: few lines
   ignores: {

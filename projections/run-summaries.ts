@@ -87,7 +87,7 @@ const mostAttempts = 50
 /** The digits of the largest amount. */
 const digits = 16
 
-/** Sorts as the number does; what is not known comes before all numbers. */
+/** Sorts as the number does; unknown values come before all numbers. */
 const sortable = (value: number | null): string =>
   value === null ? '-' : String(value).padStart(digits, '0')
 
@@ -108,7 +108,7 @@ const listed = (view: Omit<RunSummaryView, 'order'>): RunSummaryView => {
 const withModels = (models: readonly string[], more: readonly string[]): string[] =>
   [...new Set([...models, ...more])].slice(0, mostModels)
 
-const began = (number: number, { revision, metadata }: Recorded): Attempt => ({
+const newAttempt = (number: number, { revision, metadata }: Recorded): Attempt => ({
   attempt: number,
   revision,
   started_at: metadata.at,
@@ -117,7 +117,7 @@ const began = (number: number, { revision, metadata }: Recorded): Attempt => ({
 })
 
 /** Attempts after the last one has ended, unless it had before. */
-const ended = (
+const endAttempt = (
   attempts: readonly Attempt[],
   status: Attempt['status'],
   ended_at: string | null,
@@ -156,7 +156,7 @@ const endRun = (
     code,
     ended_at: at,
     duration_ms: durationOf({ ...view, ended_at: at }),
-    latest_attempts: ended(view.latest_attempts, status, at),
+    latest_attempts: endAttempt(view.latest_attempts, status, at),
   })
 }
 
@@ -211,7 +211,7 @@ export const runSummaries = projection<RunSummaryView, typeof sessionEvents>()({
         completion_tokens: 0,
         charge: 0,
         attempts: data.queued ? 0 : 1,
-        latest_attempts: data.queued ? [] : [began(1, event)],
+        latest_attempts: data.queued ? [] : [newAttempt(1, event)],
       })
     },
   },
@@ -221,22 +221,22 @@ export const runSummaries = projection<RunSummaryView, typeof sessionEvents>()({
       status: 'running',
       waited_until: event.metadata.at,
       attempts: 1,
-      latest_attempts: [began(1, event)],
+      latest_attempts: [newAttempt(1, event)],
     }),
     RunResumed: (view, event) => {
       const { data, metadata } = event
-      const before = ended(view.latest_attempts, 'interrupted', null)
+      const before = endAttempt(view.latest_attempts, 'interrupted', null)
       return {
         ...view,
         ...(view.status === 'running' ? {} : { waited_until: metadata.at }),
         status: 'running',
         attempts: data.attempt,
-        latest_attempts: [...before, began(data.attempt, event)].slice(-mostAttempts),
+        latest_attempts: [...before, newAttempt(data.attempt, event)].slice(-mostAttempts),
       }
     },
     RunHandedOver: (view, { metadata }) => ({
       ...view,
-      latest_attempts: ended(view.latest_attempts, 'handed_over', metadata.at),
+      latest_attempts: endAttempt(view.latest_attempts, 'handed_over', metadata.at),
     }),
     RunPaused: (view, event) =>
       listed({
@@ -244,7 +244,7 @@ export const runSummaries = projection<RunSummaryView, typeof sessionEvents>()({
         ...costOf(view, event),
         agent_name: event.data.agent,
         status: event.data.state,
-        latest_attempts: ended(view.latest_attempts, 'paused', event.metadata.at),
+        latest_attempts: endAttempt(view.latest_attempts, 'paused', event.metadata.at),
       }),
     AssistantMessageRecorded: (view, { data: { agent } }) => ({ ...view, agent_name: agent }),
     ModelAnswered: (view, { data }) =>

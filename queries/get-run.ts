@@ -23,7 +23,7 @@ const since = (start: string, end: string): number =>
   Math.max(0, Date.parse(end) - Date.parse(start))
 
 /** A step that was open when its run ended has ended with it. */
-const endedWith = ({ status, ended_at }: RunSummaryView, step: RunStepView): RunStepView => {
+const closeStep = ({ status, ended_at }: RunSummaryView, step: RunStepView): RunStepView => {
   const isOpen = step.status === 'running' && ended_at !== null
   const isEnd = status !== 'queued' && status !== 'awaiting_approval' && status !== 'in_doubt'
   return isOpen && isEnd ? { ...step, status, duration_ms: since(step.started_at, ended_at) } : step
@@ -63,7 +63,7 @@ export const getRun =
     })
     const recorded = items.map((view) => ({
       revision: view.revision,
-      step: runStepOf(endedWith(run, view)),
+      step: runStepOf(closeStep(run, view)),
     }))
     const attempts = attemptsOf(run).filter(({ revision }) => revision > after)
     const steps = [...recorded, ...attempts]

@@ -26,7 +26,7 @@ const Pending = () => (
   </Page>
 )
 
-/** Values of the address are texts: `?range=7`. A schema parses numbers with `z.coerce.number()`. */
+/** Values of the address are texts (`?range=7`). A schema parses numbers: `z.coerce.number()`. */
 const parseSearch = (search: string): Record<string, string> =>
   Object.fromEntries(new URLSearchParams(search))
 

@@ -201,8 +201,8 @@ export const findAccess = (uses: Uses) => {
     if (keyId === null) return read(rightOf(userId, session), requestedId)
     const key = await apiKeys.get(keyId)
     if (!key || key.incomplete) throw refusal('invalid_session')
-    const { sources, ...found } = await read(key, requestedId)
-    return { ...found, key, sources: [`api_keys/${keyId}`, ...sources] }
+    const { sources, ...known } = await read(key, requestedId)
+    return { ...known, key, sources: [`api_keys/${keyId}`, ...sources] }
   }
 
   const readToken = async (token: string, requestedId: string | undefined): Promise<Known> => {

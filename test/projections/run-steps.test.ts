@@ -54,9 +54,9 @@ t.test(
       durationMs: 1_500,
       charge: 9,
     })
-    const shown = seen(sessionEvent('AgentStarted', start, { at: '0.1' }), completed)
-    shown.shows({ kind: 'agent', status: 'failed' }, 'run-1:0.1')
-    shown.shows(
+    const view = seen(sessionEvent('AgentStarted', start, { at: '0.1' }), completed)
+    view.shows({ kind: 'agent', status: 'failed' }, 'run-1:0.1')
+    view.shows(
       {
         step_id: '0.1/1',
         parent_id: '0.1',
@@ -70,8 +70,8 @@ t.test(
       },
       'run-1:0.1:1',
     )
-    const answered = sessionEvent('ModelAnswered', end, { at: '0.1/1', durationMs: 4_000 })
-    seen(answered, completed).shows(
+    const answer = sessionEvent('ModelAnswered', end, { at: '0.1/1', durationMs: 4_000 })
+    seen(answer, completed).shows(
       { name: 'openai/gpt-5', started_at: '2026-01-01T00:00:01.000Z', duration_ms: 4_000 },
       'run-1:0.1:1',
     )
@@ -112,13 +112,13 @@ t.test('a call of a tool is a step, called again or not', async (t) => {
   seen(started, completed()).shows({ status: 'completed', duration_ms: 5_000 })
   seen(started, completed(undefined, false)).shows({ status: 'failed' })
   seen(completed('ok')).shows({ status: 'completed', started_at: end })
-  const told = (outcome: 'done' | 'not_done') =>
+  const report = (outcome: 'done' | 'not_done') =>
     sessionEvent('ToolOutcomeTold', end, { at: '0/1/0', outcome })
-  seen(started, completed('unknown'), told('done')).shows({ status: 'completed' })
-  seen(started, completed('unknown'), told('not_done')).shows({ status: 'failed' })
+  seen(started, completed('unknown'), report('done')).shows({ status: 'completed' })
+  seen(started, completed('unknown'), report('not_done')).shows({ status: 'failed' })
   const again = sessionEvent('ToolStarted', end, { at: '0/1/0' })
   seen(started, completed('unknown'), again).shows({ status: 'running', started_at: end })
-  seen(told('done')).showsNothing()
+  seen(report('done')).showsNothing()
 })
 
 t.test('an approval is a step until it is decided', async (t) => {
@@ -169,9 +169,9 @@ t.test(
       tokens: 5,
       charge: 1_500_000,
     }
-    const shown = runStepOf(view)
-    t.strictSame(shown, runStep.strict().parse(shown))
-    t.equal(shown.charge, 1.5)
+    const step = runStepOf(view)
+    t.strictSame(step, runStep.strict().parse(step))
+    t.equal(step.charge, 1.5)
     t.equal(runStepOf({ ...view, charge: null }).charge, null)
   },
 )

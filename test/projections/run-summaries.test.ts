@@ -34,10 +34,10 @@ t.test('a run is summed up from its start to its end', async (t) => {
       tokens: '0000000000000000/run-1',
     },
   })
-  const answered = sessionEvent('AgentCompleted', middle)
+  const agent = sessionEvent('AgentCompleted', middle)
   const message = sessionEvent('AssistantMessageRecorded', end)
   const completed = sessionEvent('RunCompleted', end, { firstTokenMs: 120.4, agentId: 'agent-2' })
-  seen(...runningSession, answered, message, completed).shows({
+  seen(...runningSession, agent, message, completed).shows({
     agent_id: 'agent-2',
     agent_name: 'Librarian',
     models: ['openai/gpt-4o'],

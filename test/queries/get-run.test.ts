@@ -124,8 +124,8 @@ t.test('a step that was open when its run ended has ended with it', async (t) =>
     stepAt(1, { status: 'running', duration_ms: null }),
     stepAt(2, { kind: 'approval', status: 'pending', duration_ms: null }),
   ]
-  const ended = opening(steps, { status: 'cancelled', ended_at: at(4) })
-  t.match((await ended.open()).steps, [
+  const cancelled = opening(steps, { status: 'cancelled', ended_at: at(4) })
+  t.match((await cancelled.open()).steps, [
     { status: 'cancelled', duration_ms: 3_000 },
     { status: 'pending', duration_ms: null },
   ])

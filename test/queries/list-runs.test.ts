@@ -3,18 +3,18 @@ import { type RunSort, runSorts } from '../../projections/run-summaries.ts'
 import { listRuns, type RunsQuery } from '../../queries/list-runs.ts'
 import { runSummariesOf, runSummaryAt } from '../support/run-summaries.ts'
 
-type Asked = Partial<RunsQuery>
+type Options = Partial<RunsQuery>
 
 const listing = (runs: Parameters<typeof runSummariesOf>[0]) => {
   const { view, reads } = runSummariesOf(runs)
   const list = listRuns({ runSummaries: view })
-  const page = (asked: Asked = {}) =>
-    list({ organizationId: 'org-1', sort: 'started_at', limit: 100, ...asked })
+  const page = (options: Options = {}) =>
+    list({ organizationId: 'org-1', sort: 'started_at', limit: 100, ...options })
   /** The ids of every page. */
-  const pages = async (asked: Asked): Promise<string[][]> => {
+  const pages = async (options: Options): Promise<string[][]> => {
     const ids: string[][] = []
     for (let after: string | undefined; ; ) {
-      const { runs, next } = await page({ ...asked, ...(after === undefined ? {} : { after }) })
+      const { runs, next } = await page({ ...options, ...(after === undefined ? {} : { after }) })
       ids.push(runs.map(({ run_id }) => run_id))
       if (next === null) return ids
       after = next
@@ -77,7 +77,7 @@ t.test('each filter leaves the runs that have its value, in every sort', async (
     runSummaryAt(6, { models: ['m/a', 'm/b'] }),
     runSummaryAt(7, { user_id: null }),
   ])
-  const filters: [Asked, number][] = [
+  const filters: [Options, number][] = [
     [{ status: 'failed' }, 2],
     [{ agentId: 'agent-2' }, 3],
     [{ userId: 'user-2' }, 4],
@@ -137,7 +137,7 @@ t.test('few runs of a filter are found at once, in whatever sort', async (t) => 
 })
 
 t.test(
-  'what a filter leaves of many runs is found page by page, each with bounded reads',
+  'the few of many runs that pass a filter are found page by page, each with bounded reads',
   async (t) => {
     const runs = times(5_500, (n) =>
       runSummaryAt(n, { charge: n, models: n < 2 ? ['m/rare'] : ['m/a'] }),

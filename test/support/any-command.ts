@@ -343,8 +343,11 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
       parts: z.array(messagePart).optional(),
       reserve: z.number(),
     }),
-    run: ({ sendMessage }, { content, request, before, kept, parts, ...args }, call) =>
-      sendMessage({ ...args, seal: () => ({ content, request, before, kept, parts }) }, call),
+    run: ({ sendMessage }, { content, request, before, kept: isKept, parts, ...args }, call) =>
+      sendMessage(
+        { ...args, seal: () => ({ content, request, before, kept: isKept, parts }) },
+        call,
+      ),
   },
   setSubscription: plain(
     'setSubscription',

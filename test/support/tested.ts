@@ -11,6 +11,7 @@ const wholeSystem = [
   'faults/',
   'python/',
   'support/mutations/',
+  'support/runner/',
 ]
 
 /** Tests of files that they are not named after. */

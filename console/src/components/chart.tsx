@@ -60,17 +60,17 @@ type ChartProps = {
   /** Beside the labels of series while no day is under the pointer; the sum unless given. */
   summary?: (values: readonly (number | null)[]) => number | null
   /** Counts: the axis has no fractions. */
-  whole?: boolean
+  isCount?: boolean
   height?: number
 }
 
 const sumOf = (values: readonly (number | null)[]): number =>
   values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
 
-type Plot = Required<Pick<ChartProps, 'days' | 'series' | 'kind' | 'format' | 'height' | 'whole'>>
+type Plot = Required<Pick<ChartProps, 'days' | 'series' | 'kind' | 'format' | 'height' | 'isCount'>>
 
 const optionsOf = (
-  { days, series, kind, format, height, whole }: Plot,
+  { days, series, kind, format, height, isCount }: Plot,
   width: number,
   resolve: (color: string) => string,
   onDay: (index: number | null) => void,
@@ -114,7 +114,7 @@ const optionsOf = (
         size: 56,
         gap: 6,
         space: 34,
-        ...(whole ? { incrs: wholeSteps } : {}),
+        ...(isCount ? { incrs: wholeSteps } : {}),
         values: (_plot, splits) => splits.map((split) => format(split)),
       },
     ],
@@ -212,10 +212,10 @@ export const Chart = (props: ChartProps) => {
     format = formatCompact,
     summary = sumOf,
     height = 168,
-    whole = format === formatCompact,
+    isCount = format === formatCompact,
   } = props
   const [isTable, setTable] = useState(false)
-  const { ref, day } = usePlot({ days, series, kind, format, height, whole })
+  const { ref, day } = usePlot({ days, series, kind, format, height, isCount })
   const isEmpty = series.every(({ values }) => values.every((value) => !value))
   const isOnDay = day !== null && days[day] !== undefined
   return (

@@ -81,6 +81,20 @@ const resumed = async (path: string, organization: string): Promise<PartialExpor
   return { header, chunks }
 }
 
+/** The events from a tile on, tile by tile. An incomplete tile at the end is left out. */
+async function* eventsByTile(history: History, first: number, size: number) {
+  let [chunk, held] = [first, [] as string[]]
+  if (first * tileWidth < size)
+    for await (const lines of history.lines(first * tileWidth, size))
+      for (const line of lines) {
+        held.push(line)
+        if (held.length < widthOf(size, chunk)) continue
+        yield held
+        chunk++
+        held = []
+      }
+}
+
 /**
  * Writes an organization's history, as long as it is when the export begins, to a file. An
  * interrupted export continues where it stopped. At most 256 events are in memory. Answers the
@@ -131,15 +145,8 @@ export const exportHistory = async (options: Export): Promise<number> => {
     // The tiles above the first missing tile of events were written before an earlier one.
     for (let span = tileWidth ** header.edge.length; span >= tileWidth; span /= tileWidth)
       if (first % span > 0 && first < chunks) await above(first - (first % span))
-    let [chunk, held] = [first, [] as string[]]
-    if (first < chunks)
-      for await (const lines of history.lines(first * tileWidth, size))
-        for (const line of lines) {
-          held.push(line)
-          if (held.length < widthOf(size, chunk)) continue
-          await write(chunk++, held)
-          held = []
-        }
+    let chunk = first
+    for await (const events of eventsByTile(history, first, size)) await write(chunk++, events)
     if (chunk < chunks)
       throw new CommandFailed('the source ended early: run the same command again to continue')
     await file.sync()

@@ -24,13 +24,13 @@ const withLast = (ids: readonly string[], id: string): readonly string[] => [
 ]
 
 const closed = (
-  { balance, reservations, ended, grants }: Account,
+  { balance, reservations, ended: runIds, grants }: Account,
   runId: string,
   charge: number,
 ): Account => ({
   balance: saturate(balance - charge),
   reservations: released(reservations, runId),
-  ended: withLast(ended, runId),
+  ended: withLast(runIds, runId),
   grants,
 })
 
@@ -50,10 +50,10 @@ export const account: Aggregate<Account, typeof accountEvents> = {
       balance: saturate(state.balance + amount),
       grants: withLast(state.grants, grantId),
     }),
-    CreditsReserved: ({ balance, reservations, ended, grants }, { runId, amount }) => ({
+    CreditsReserved: ({ balance, reservations, ended: runIds, grants }, { runId, amount }) => ({
       balance,
       reservations: reserved(reservations, runId, amount),
-      ended,
+      ended: runIds,
       grants,
     }),
     CreditsSettled: (state, { runId, amount }) => closed(state, runId, amount),

@@ -56,7 +56,7 @@ const messageOf = (
 
 const startOf = (send: Send): SessionEvent<'RunStarted'> => {
   const { runId, messageId, agentId, agent, node, payerId } = send
-  const { limits, request, kept, queued, echo } = send
+  const { limits, request, queued, echo } = send
   const data: SessionEvent<'RunStarted'>['data'] = {
     runId,
     messageId,
@@ -68,7 +68,7 @@ const startOf = (send: Send): SessionEvent<'RunStarted'> => {
   }
   if (limits) data.limits = limits
   if (request) data.request = request
-  if (kept === false) data.kept = kept
+  if (send.kept === false) data.kept = false
   if (queued) data.queued = queued
   if (echo) data.echo = echo
   return { type: 'RunStarted', data }

@@ -63,20 +63,20 @@ export const endOf = (
   driven: RunResult,
   durationMs: number,
 ): End => {
-  const { ended, done } = driven
+  const { ended: outcome, done } = driven
   const { charges } = done
   const cost = costOf(request, driven)
-  const isOfOne = ended === 'done' && charges.length === 1
+  const isOfOne = outcome === 'done' && charges.length === 1
   const uses =
     charges.length > 0 && !isOfOne ? { ...cost, models: modelsOf(charges, cost.charge) } : cost
-  if (ended === 'timed_out') return { type: 'RunTimedOut', data: { runId, ...uses } }
-  if (ended === 'failed') {
+  if (outcome === 'timed_out') return { type: 'RunTimedOut', data: { runId, ...uses } }
+  if (outcome === 'failed') {
     const { refusal: refused, cause } = driven
     const failure = { code: refused.code, ...(cause === undefined ? {} : { cause }) }
     return { type: 'RunFailed', data: { runId, ...failure, ...uses } }
   }
-  if (ended === 'limited') return { type: 'RunFailed', data: { runId, code: limitCode, ...uses } }
-  if (ended === 'cancelled') return { type: 'RunCancelled', data: { runId, ...uses } }
+  if (outcome === 'limited') return { type: 'RunFailed', data: { runId, code: limitCode, ...uses } }
+  if (outcome === 'cancelled') return { type: 'RunCancelled', data: { runId, ...uses } }
   const { finish_reason: finishReason, tool_calls } = done
   const [first] = charges
   const model = first?.model ?? 'none'

@@ -61,10 +61,10 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
   const end = (run: StoredRun, driven: RunResult) => {
     const { request, runId, key, owner } = run
     const { sessionId, payerId } = request
-    const { done, ended, state } = driven
+    const { done, ended: outcome, state } = driven
     const durationMs = run.elapsed()
-    const isKept = ended === 'cancelled' || ended === 'limited'
-    const hasAnswer = ended === 'done' || (isKept && done.text !== '')
+    const isKept = outcome === 'cancelled' || outcome === 'limited'
+    const hasAnswer = outcome === 'done' || (isKept && done.text !== '')
     const steps = [...driven.steps]
     const limit = limitEvent(runId, driven)
     if (limit) steps.push(limit)

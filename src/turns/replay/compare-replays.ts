@@ -25,13 +25,20 @@ const changedIn = (before: Place, now: Place): Field[] => {
   return [...agent, 'tool', 'result']
 }
 
-const modelExcerpt = ({ model, system, tools, answer, calls, answered }: ModelPlace) => ({
+const modelExcerpt = ({
+  model,
+  system,
+  tools,
+  answer,
+  calls,
+  answered: hasAnswer,
+}: ModelPlace) => ({
   model,
   system: excerpt(system),
   tools: [...tools],
   answer: excerpt(answer),
   calls: calls.map((call) => ({ name: call.name, arguments: excerpt(call.arguments) })),
-  answered,
+  answered: hasAnswer,
 })
 
 const toolExcerpt = ({ tool, arguments: args, result }: ToolPlace) => ({

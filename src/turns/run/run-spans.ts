@@ -167,7 +167,7 @@ export const runSpans =
             return endTool(spans, event)
         }
       },
-      ended: ({ ended, refusal }) =>
-        endAll(spans, withoutError.has(ended) ? undefined : (refusal?.code ?? ended)),
+      ended: ({ ended: outcome, refusal }) =>
+        endAll(spans, withoutError.has(outcome) ? undefined : (refusal?.code ?? outcome)),
     }
   }

@@ -1,6 +1,6 @@
 import { type Attack, expect } from '../../support/under-attack.ts'
 
-/** Thousands of sign-ins to the console with a right key and wrong ones, links and large cookies. */
+/** Thousands of sign-ins to the console: a right key and wrong ones, links and large cookies. */
 export const floodsOfSignIns: Attack = async ({ url, platform }) => {
   const organization = await platform.organization()
   const { key } = await organization.key()

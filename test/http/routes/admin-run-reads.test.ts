@@ -8,7 +8,7 @@ import { type StartedApp, startApp, startChat } from '../../support/server.ts'
 type Run = { run_id: string; [field: string]: unknown }
 
 /** Asks for runs of an organization, with the platform's key unless told otherwise. */
-const asking = (server: StartedApp, organizationId: string, key = superAdminKey) => {
+const runsOf = (server: StartedApp, organizationId: string, key = superAdminKey) => {
   const at = `/api/admin/organizations/${organizationId}/runs`
   const ask = server.clientOf(key)
   const list = (query = '') => ask('GET', `${at}${query}`)
@@ -21,7 +21,7 @@ const runOf = ({ body }: { body: { id: string } }) => body.id.replace('chatcmpl-
 
 const scene = async (t: Test, options: object = {}) => {
   const chat = await startChat(t, { text: 'Answer.' }, options)
-  return { ...chat, runs: asking(chat.server, chat.organization.organizationId) }
+  return { ...chat, runs: runsOf(chat.server, chat.organization.organizationId) }
 }
 
 t.test('a completed run is listed with its costs, and opened with its steps', async (t) => {
@@ -65,7 +65,7 @@ t.test('a completed run is listed with its costs, and opened with its steps', as
 
 t.test('calls of tools, approvals and attempts are steps, without their arguments', async (t) => {
   const { requestRefund, decide, key, organization, server } = await approvalScene(t)
-  const runs = asking(server, organization.organizationId)
+  const runs = runsOf(server, organization.organizationId)
   const { body } = await requestRefund('s')
   const run_id = body.id.replace('chatcmpl-', '')
   t.match((await runs.open(run_id)).body, {
@@ -136,8 +136,8 @@ t.test('a hand-over is a step below the first agent, its model counted apart', a
     models.reduce((all: number, use: Record<string, number>) => all + Number(use[field]), 0)
   t.strictSame([sum('charge'), sum('promptTokens')], [charge, promptTokens])
   t.ok(firstTokenMs <= durationMs)
-  const [answered] = await server.platform.events(organization.organizationId, 'ModelAnswered')
-  t.type(answered.data.durationMs, 'number')
+  const [answer] = await server.platform.events(organization.organizationId, 'ModelAnswered')
+  t.type(answer.data.durationMs, 'number')
   const usage = await server.platform.ask(
     'GET',
     `/organizations/${organization.organizationId}/usage?by=model`,
@@ -165,23 +165,25 @@ t.test('a failed run says why, and is found by its status', async (t) => {
 
 t.test('each filter finds its runs, in each sort', async (t) => {
   const { key, runs, organization } = await scene(t)
-  const one = runOf(await key.chat({ messages: user('One'), session_id: 'first' }))
+  const first = runOf(await key.chat({ messages: user('One'), session_id: 'first' }))
   const agent = await organization.agent({ name: 'Shop' })
-  const two = runOf(await key.chat({ model: agent, messages: user('Two'), session_id: 'second' }))
+  const second = runOf(
+    await key.chat({ model: agent, messages: user('Two'), session_id: 'second' }),
+  )
   const member = await organization.member()
   const started = (await runs.list(`?session_id=second`)).body.runs[0].started_at
   for (const sort of ['started_at', 'duration_ms', 'charge', 'tokens']) {
     const ids = (filter: string) => runs.ids(`?sort=${sort}&${filter}`)
-    t.strictSame(await ids('session_id=first'), [one])
-    t.strictSame(await ids(`agent_id=${agent}`), [two])
-    t.strictSame((await ids('model=test/model')).toSorted(), [one, two])
+    t.strictSame(await ids('session_id=first'), [first])
+    t.strictSame(await ids(`agent_id=${agent}`), [second])
+    t.strictSame((await ids('model=test/model')).toSorted(), [first, second])
     t.strictSame(await ids('model=test/other'), [])
-    t.strictSame((await ids(`user_id=${organization.ownerId}`)).toSorted(), [one, two])
+    t.strictSame((await ids(`user_id=${organization.ownerId}`)).toSorted(), [first, second])
     t.strictSame(await ids(`user_id=${member}`), [])
-    t.strictSame((await ids('status=completed')).toSorted(), [one, two])
+    t.strictSame((await ids('status=completed')).toSorted(), [first, second])
     t.strictSame(await ids('status=failed'), [])
-    t.strictSame(await ids(`from=${started}`), [two])
-    t.strictSame(await ids(`to=${started}`), [one])
+    t.strictSame(await ids(`from=${started}`), [second])
+    t.strictSame(await ids(`to=${started}`), [first])
     t.strictSame(await ids('from=2100-01-01'), [])
   }
 })
@@ -229,37 +231,37 @@ t.test('queries that cannot be answered are refused', async (t) => {
   for (const query of ['colour=red', 'after=-2', 'after=x', 'limit=501'])
     t.match(await runs.open(run_id, `?${query}`), { status: 400, code: 'invalid_query' }, query)
   t.match(await runs.open('unknown'), { status: 404, code: 'run_not_found' })
-  const nobody = asking(server, '01980000-0000-7000-8000-000000000000')
+  const nobody = runsOf(server, '01980000-0000-7000-8000-000000000000')
   for (const answer of [await nobody.list(), await nobody.open(run_id)])
     t.match(answer, { status: 404, code: 'organization_not_found' })
   const theirs = await server.platform.organization()
-  t.match(await asking(server, theirs.organizationId).open(run_id), { code: 'run_not_found' })
-  t.strictSame(await asking(server, theirs.organizationId).ids(), [])
+  t.match(await runsOf(server, theirs.organizationId).open(run_id), { code: 'run_not_found' })
+  t.strictSame(await runsOf(server, theirs.organizationId).ids(), [])
 })
 
 t.test('only owners, admins and the platform read runs, each of their organization', async (t) => {
   const app = await startApp(t)
-  const one = await partner(app)
-  const two = await partner(app, 'other')
+  const here = await partner(app)
+  const elsewhere = await partner(app, 'other')
   const run = 'some-run'
-  const paths = [`${one.at}/runs`, `${one.at}/runs/${run}`]
-  const weak = await one.key('sessions:read')
-  const member = await one.member('member@example.com', 'admin:read')
+  const paths = [`${here.at}/runs`, `${here.at}/runs/${run}`]
+  const weak = await here.key('sessions:read')
+  const member = await here.member('member@example.com', 'admin:read')
   for (const path of paths) {
     t.match(await weak('GET', path), { status: 403, code: 'insufficient_scopes' })
-    t.match(await two.owner('GET', path), { status: 403, code: 'organization_access_denied' })
+    t.match(await elsewhere.owner('GET', path), { status: 403, code: 'organization_access_denied' })
     t.match(await app.clientOf('none')('GET', path), { status: 401 })
     const refused = await member('GET', path)
     t.equal(refused.status, 403)
   }
-  t.match(await one.owner('GET', paths[0] ?? ''), { status: 200, body: { runs: [] } })
-  const { body } = await app.asPlatform('POST', `${one.at}/api-keys`, {
+  t.match(await here.owner('GET', paths[0] ?? ''), { status: 200, body: { runs: [] } })
+  const { body } = await app.asPlatform('POST', `${here.at}/api-keys`, {
     name: 'Reader',
     scopes: ['admin:read'],
   })
   const reader = app.clientOf(body.key)
   t.match(await reader('GET', paths[0] ?? ''), { status: 200 })
-  await app.asPlatform('DELETE', `${one.at}/api-keys/${body.key_id}`)
+  await app.asPlatform('DELETE', `${here.at}/api-keys/${body.key_id}`)
   t.match(await reader('GET', paths[0] ?? ''), { status: 401, code: 'invalid_api_key' })
 })
 
@@ -273,7 +275,7 @@ t.test('runs of an erased session keep their numbers, and have no texts', async 
     on_behalf_of: user_id,
     messages: [{ role: 'user', content: 'the secret word' }],
   })
-  const runs = asking(app, organization_id)
+  const runs = runsOf(app, organization_id)
   const [run_id = ''] = await runs.ids(`?user_id=${user_id}`)
   const before = (await runs.open(run_id)).body
   t.match(before, { session_id: 's-1', user_id, status: 'completed', steps: { length: 3 } })

@@ -3,7 +3,7 @@
  * and never raise one for new wording. `npm run check:language -- --list 20` lists the places.
  */
 export const limits = {
-  'names that name a situation': 8,
+  'names that name a situation': 0,
   'names that begin with such a word': 7,
   'comments and test titles with such wording': 0,
   'comment lines over 100 columns': 5,
@@ -14,7 +14,7 @@ export const limits = {
   'pages over 1,500 words': 9,
   'value-or-promise tests': 2,
   'functions over 60 lines': 7,
-  'lines in src, commands, queries and projections': 76_200,
+  'lines in src, commands, queries and projections': 78_800,
 } satisfies Record<string, number>
 
 export type Kind = keyof typeof limits

@@ -13,7 +13,7 @@ const mains = ['main.js', 'cli.js'].map((name) => join(compiled, name))
 /** How compiled code names the script of a process or a thread. */
 const scriptUrl = /new URL\('(?<script>\.\/[\w-]+\.js)', import\.meta\.url\)/g
 
-/** Native packages, one that evaluates its own names, and those that are loaded when they are used. */
+/** Native packages, one that evaluates its own names, and those that are loaded on first use. */
 const external = [
   '@eventstore/db-client',
   '@modelcontextprotocol/*',
@@ -31,7 +31,7 @@ const scriptsIn = (path: string): string[] =>
     join(dirname(path), script),
   )
 
-/** The module of WebAssembly that awaits its start, without `await`: a script has none at its top. */
+/** The WebAssembly module starts without its `await`: a script has none at the top level. */
 const synchronous = (text: string): string =>
   text
     .replace('import init, {', 'import { initSync as init,')

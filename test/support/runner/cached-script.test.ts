@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { wrapper } from './runner/cached-script.ts'
+import { wrapper } from './cached-script.ts'
 
-const module = new URL('runner/cached-script.js', import.meta.url)
+const module = new URL('cached-script.js', import.meta.url)
 
 const script = `#!/usr/bin/env node
 ${wrapper.start}
