@@ -9,12 +9,17 @@ import { startDemo } from './demo.ts'
 export const needsConsole =
   process.env.TESTS === 'full' ? needsChromium : { skip: 'only with TESTS=full' }
 
-/** Builds the console unless a test before has. */
-export const buildConsole = (): void => {
-  const { status, stderr } = spawnSync(process.execPath, ['console/build.mjs', '--if-stale'], {
-    encoding: 'utf8',
-  })
+/** Builds the console unless a test before has; what the build prints. */
+export const buildConsole = (): string => {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['console/build.mjs', '--if-stale'],
+    {
+      encoding: 'utf8',
+    },
+  )
   if (status !== 0) throw new Error(`the console could not be built:\n${stderr}`)
+  return stdout
 }
 
 export const desktop = { viewport: { width: 1440, height: 900 } } as const

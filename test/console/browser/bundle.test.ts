@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -31,6 +31,13 @@ t.test(
     t.ok(assets.length > 0 && total <= budget, `${total}`)
   },
 )
+
+t.test('is built again only after a change', needsConsole, async (t) => {
+  buildConsole()
+  t.equal(buildConsole(), '')
+  utimesSync(join(folder, 'index.html'), 0, 0)
+  t.match(buildConsole(), 'The console was built')
+})
 
 t.test('each screen is a chunk of its own, compressed in advance', needsConsole, async (t) => {
   buildConsole()

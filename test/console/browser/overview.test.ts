@@ -37,6 +37,23 @@ t.test('the overview', needsConsole, async (t) => {
     await page.getByRole('table', { name: 'Usage by model' }).waitFor()
   })
 
+  await t.test('leads to what needs attention', async (t) => {
+    const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+    const rag = `${url}/api/external/rag`
+    const list = await fetch(`${rag}/datastores`, { headers })
+    const { datastores } = (await list.json()) as { datastores: { datastore_id: string }[] }
+    const content = Buffer.from('%PDF-1.7 and nothing else').toString('base64')
+    const files = [{ filename: 'broken.pdf', content_type: 'application/pdf', content }]
+    const body = JSON.stringify({ datastore_id: datastores[0]?.datastore_id, files })
+    t.ok((await fetch(`${rag}/upload`, { method: 'POST', headers, body })).ok)
+    const { page } = await open('/')
+    const attention = page.getByRole('region', { name: 'Needs attention' })
+    await attention.getByText('1 upload failed').waitFor()
+    await screenshot(page, 'console-overview-attention')
+    await attention.getByRole('link').click()
+    await page.waitForURL(`${url}/console/knowledge`)
+  })
+
   await t.test('says so where the usage cannot be read', async (t) => {
     const { page } = await open('/people')
     const body = JSON.stringify({ error: { message: 'Out of order', type: 'x', code: 'x' } })

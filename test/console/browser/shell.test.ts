@@ -1,5 +1,5 @@
 import t from 'tap'
-import { focused, screenshot } from '../../support/browser.ts'
+import { fitsWidth, focused, screenshot } from '../../support/browser.ts'
 import {
   axeFindings,
   checkLooks,
@@ -66,6 +66,24 @@ t.test('the shell', needsConsole, async (t) => {
   await t.test('an unknown address says so', async (t) => {
     const { page } = await open('/no/such/page')
     t.equal(await headingOf(page), 'Not found')
+  })
+
+  await t.test('a long name stays within the sidebar, in its own direction', async (t) => {
+    const name = 'اسم طويل جدا '.repeat(15).trim()
+    const reply = await fetch(`${url}/api/admin/organizations/${organizationId}`, {
+      method: 'PATCH',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify({ name }),
+    })
+    t.equal(reply.status, 200)
+    const { page } = await open('/people')
+    const label = page.getByTitle(name)
+    await label.waitFor()
+    const box = await label.boundingBox()
+    t.ok(box && box.x + box.width < 240 && box.height < 30)
+    t.equal(await label.getAttribute('dir'), 'auto')
+    t.ok(await fitsWidth(page))
+    await screenshot(page, 'console-shell-long-name')
   })
 
   await t.test('the shell is accessible in every width and scheme', async (t) => {
