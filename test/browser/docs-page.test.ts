@@ -33,9 +33,10 @@ const others =
 t.test('/docs works as it stands', needsChromium, async (t) => {
   const { url, key } = await startDemo(t)
   const { page: open } = await browser(t)
+  const { page: home } = await open()
+  await home.goto(`${url}/`)
+  t.equal(new URL(home.url()).pathname, '/console/', '/ leads to the console')
   const { page, complaints } = await open()
-  await page.goto(`${url}/`)
-  t.equal(new URL(page.url()).pathname, '/console/', '/ leads to the console')
   await page.goto(`${url}/docs`)
   t.equal(await page.title(), 'Reprise: API reference')
   await page.locator('img[src^="data:image/svg"]').waitFor()
