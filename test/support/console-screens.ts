@@ -35,9 +35,9 @@ export const signIn = async (page: Page, key: string): Promise<void> => {
  * The built console on a listening server with the demo organization, and a browser. `page` opens a
  * path of the console, as `/runs?status=failed`, signed in unless `key` is null.
  */
-export const startConsole = async (t: Test) => {
+export const startConsole = async (t: Test, env: Record<string, string> = {}) => {
   buildConsole()
-  const server = await startDemo(t)
+  const server = await startDemo(t, env)
   const { page: open } = await browser(t)
   return {
     ...server,

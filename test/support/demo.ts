@@ -7,13 +7,14 @@ import { app } from '../../src/app/app.ts'
 import { configFrom } from '../../src/config.ts'
 import { superAdminKey } from './platform.ts'
 
-/** A fresh server with the demo organization, in this process. */
-export const startDemo = async (t: Test) => {
+/** A fresh server with the demo organization, in this process; `env` adds to its configuration. */
+export const startDemo = async (t: Test, env: Record<string, string> = {}) => {
   const path = await mkdtemp(join(tmpdir(), 'reprise-'))
   const config = configFrom({
     DATA_DIR: path,
     SUPER_ADMIN_KEY: superAdminKey,
     LOG_LEVEL: 'silent',
+    ...env,
   })
   const { http, demo, close } = await app(config, { log: pino({ level: 'silent' }) })
   t.teardown(async () => {
