@@ -3,6 +3,7 @@ import {
   Button as AriaButton,
   Checkbox as AriaCheckbox,
   type CheckboxProps as AriaCheckboxProps,
+  ComboBox as AriaComboBox,
   SearchField as AriaSearchField,
   Select as AriaSelect,
   TextField as AriaTextField,
@@ -85,6 +86,7 @@ type SelectProps<Id extends string> = Hints & {
   options: readonly Option<Id>[]
   value: Id | null
   onChange: (id: Id) => void
+  placeholder?: string
   isDisabled?: boolean
 }
 
@@ -98,10 +100,12 @@ export function Select<Id extends string>(props: SelectProps<Id>) {
     options,
     value,
     onChange,
+    placeholder,
     isDisabled,
   } = props
   return (
     <AriaSelect
+      placeholder={placeholder ?? 'Select'}
       className={styles.field ?? ''}
       selectedKey={value}
       onSelectionChange={(key) => {
@@ -129,6 +133,46 @@ export function Select<Id extends string>(props: SelectProps<Id>) {
         </ListBox>
       </Popover>
     </AriaSelect>
+  )
+}
+
+type ComboFieldProps = Hints & {
+  options: readonly Option[]
+  value: string
+  onChange: (value: string) => void
+  placeholder?: string
+  isDisabled?: boolean
+}
+
+/** A text with suggestions; other texts are possible. */
+export const ComboField = (props: ComboFieldProps) => {
+  const { label, hideLabel = false, description, error, options, value } = props
+  const { onChange, placeholder, isDisabled } = props
+  return (
+    <AriaComboBox
+      className={styles.field ?? ''}
+      allowsCustomValue
+      menuTrigger="focus"
+      defaultItems={options}
+      inputValue={value}
+      onInputChange={onChange}
+      isInvalid={error !== undefined}
+      isDisabled={isDisabled ?? false}
+    >
+      <FieldLabel label={label} hideLabel={hideLabel} />
+      <Input placeholder={placeholder} className={styles.input ?? ''} />
+      <FieldHints description={description} error={error} />
+      <Popover className={styles.popover ?? ''}>
+        <ListBox className={styles.list ?? ''}>
+          {(option: Option) => (
+            <ListBoxItem id={option.id} textValue={option.label} className={styles.option ?? ''}>
+              <span className="truncate">{option.label}</span>
+              {option.hint && <span className="soft small">{option.hint}</span>}
+            </ListBoxItem>
+          )}
+        </ListBox>
+      </Popover>
+    </AriaComboBox>
   )
 }
 
