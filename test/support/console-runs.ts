@@ -1,5 +1,6 @@
 import type { BrowserContextOptions } from 'playwright-core'
 import type { Test } from 'tap'
+import { scopes } from '../../src/domain/api-key/scopes.ts'
 import { browser } from './browser.ts'
 import { client, user } from './client.ts'
 import { buildConsole, desktop, signIn } from './console-screens.ts'
@@ -56,7 +57,7 @@ export const startRuns = async (t: Test) => {
   const path = `/organizations/${organization.organizationId}/api-keys`
   const newKey = async (settings: object = {}): Promise<string> =>
     (await server.platform.ask('POST', path, { name: 'Console', ...settings })).key
-  const key = await newKey({ rate_limit_minute: 1_000 })
+  const key = await newKey({ scopes, rate_limit_minute: 1_000 })
   const chatting = client(server.url, key)
   const ask = async (text: string, session_id: string, model = shop) =>
     runOf(await chatting.chat({ model, session_id, messages: user(text) }))
@@ -91,7 +92,13 @@ export const startRuns = async (t: Test) => {
       const opened = await open({ reducedMotion: 'reduce', ...options })
       await opened.page.goto(`${server.url}/console${address}`)
       if (apiKey !== null) await signIn(opened.page, apiKey)
-      return opened
+      /** Another address in the same page, as a link there would open it. */
+      const visit = (next: string) =>
+        opened.page.evaluate(
+          `history.pushState(null, '', ${JSON.stringify(`/console${next}`)})
+          dispatchEvent(new PopStateEvent('popstate'))`,
+        )
+      return { ...opened, visit }
     },
   }
 }

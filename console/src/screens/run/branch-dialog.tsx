@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { defaultStringifySearch, Link } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { answerOf, api } from '../../api/client.ts'
 import { messageOf } from '../../api/problem.ts'
 import { Button, buttonClass } from '../../components/button.tsx'
@@ -83,7 +83,7 @@ export const BranchDialog = ({ kind, message, run, onBehalfOf, onClose }: Branch
             <Button onPress={onClose}>Close</Button>
             <a
               className={buttonClass(runId ? 'default' : 'primary')}
-              href={`/console/playground${defaultStringifySearch({ session: data.sessionId })}`}
+              href={`/console/playground?session=${encodeURIComponent(data.sessionId)}`}
             >
               Open in the playground
             </a>

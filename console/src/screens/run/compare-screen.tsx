@@ -165,17 +165,15 @@ const Comparison = ({ a, b }: { a: string; b: string }) => {
           const { run } = side === 'a' ? first : second
           return (
             <section key={side} className={styles.side}>
-              <h2>{side === 'a' ? 'First run' : 'Second run'}</h2>
-              {run ? (
-                <>
-                  <Link to="/runs/$runId" params={{ runId: run.run_id }}>
+              <div className="row">
+                <h2>{side === 'a' ? 'First run' : 'Second run'}</h2>
+                {run && (
+                  <Link to="/runs/$runId" params={{ runId: run.run_id }} className="small">
                     Open the run
                   </Link>
-                  <Conversation run={run} words="" />
-                </>
-              ) : (
-                <Skeleton height="12rem" />
-              )}
+                )}
+              </div>
+              {run ? <Conversation run={run} words="" /> : <Skeleton height="12rem" />}
             </section>
           )
         })}

@@ -159,11 +159,7 @@ const Turns = ({ run, words, onReplay, place }: ConversationProps & { place: Pla
         if (!head) return null
         const turnRun = isThis ? run : runAt.get(Date.parse(head.created_at))
         return (
-          <section
-            key={head.event_id}
-            className={isThis ? styles.thisTurn : styles.turn}
-            aria-label={isThis ? 'This run' : 'Another run'}
-          >
+          <div key={head.event_id} className={isThis ? styles.thisTurn : styles.turn}>
             {turnRun && <TurnFacts run={turnRun} isThis={isThis} />}
             {messages.map((message) => (
               <MessageView
@@ -173,7 +169,7 @@ const Turns = ({ run, words, onReplay, place }: ConversationProps & { place: Pla
                 actions={actionsOf(message)}
               />
             ))}
-          </section>
+          </div>
         )
       })}
       {at === -1 && <p className="soft">The messages of this run are not there (any more).</p>}

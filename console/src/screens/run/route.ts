@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { rootRoute } from '../../root-route.tsx'
 import { runFilters } from '../runs/filters.ts'
 
-export const runTabs = ['conversation', 'steps', 'replay', 'json'] as const
+export const runTabs = ['conversation', 'steps', 'charge', 'replay', 'json'] as const
 
 const id = z.string().min(1).max(200).optional().catch(undefined)
 

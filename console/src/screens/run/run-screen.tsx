@@ -14,6 +14,7 @@ import { formatNumber } from '../../format/numbers.ts'
 import { useSession } from '../../session/session.ts'
 import { filtersOf, type RunFilters } from '../runs/filters.ts'
 import type { RunSummary } from '../runs/runs-queries.ts'
+import { ChargeTab } from './charge-tab.tsx'
 import { Conversation } from './conversation.tsx'
 import { JsonTab } from './json-tab.tsx'
 import { Neighbors } from './neighbors.tsx'
@@ -151,6 +152,7 @@ const RunDetail = ({
               />
             ),
           },
+          { id: 'charge', label: 'Charge', content: <ChargeTab run={run} /> },
           { id: 'replay', label: 'Replay', content: <ReplayTab run={run} steps={steps} /> },
           { id: 'json', label: 'JSON', content: <JsonTab run={run} steps={steps} /> },
         ]}

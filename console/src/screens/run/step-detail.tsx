@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { z } from 'zod'
 import { Count, Credits, Duration } from '../../components/amounts.tsx'
-import { IconButton } from '../../components/button.tsx'
+import { Button, IconButton } from '../../components/button.tsx'
 import { classNames } from '../../components/class-names.ts'
 import { CodeBlock, JsonBlock } from '../../components/code-block.tsx'
 import { QueryView, Skeleton } from '../../components/states.tsx'
@@ -51,6 +51,7 @@ const Block = ({ title, text }: { title: string; text: string | undefined }) => 
 const calls = z.array(z.looseObject({ name: z.string(), arguments: z.unknown() }))
 
 const Texts = ({ events }: { events: readonly RunEvent[] }) => {
+  const [isJson, setJson] = useState(false)
   const find = (...types: string[]) => events.find(({ type }) => types.includes(type))
   const answer = find('ModelAnswered')
   const called = calls.safeParse(answer?.data.calls).data ?? []
@@ -73,9 +74,13 @@ const Texts = ({ events }: { events: readonly RunEvent[] }) => {
       ))}
       <Block title="Error" text={textIn(find('AgentCompleted'), 'error')} />
       <Block title="Reason" text={textIn(find('ApprovalDecided'), 'reason')} />
-      {events.map((event) => (
-        <JsonBlock key={event.id} title={event.type} value={event} />
-      ))}
+      {events.length > 0 && (
+        <div>
+          <Button onPress={() => setJson(!isJson)}>{isJson ? 'Hide JSON' : 'Show JSON'}</Button>
+        </div>
+      )}
+      {isJson &&
+        events.map((event) => <JsonBlock key={event.id} title={event.type} value={event} />)}
     </>
   )
 }

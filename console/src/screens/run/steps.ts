@@ -119,14 +119,17 @@ const failed: ReadonlySet<string> = new Set(['failed', 'timed_out', 'denied', 'u
 
 export const isFailed = ({ status }: Step): boolean => failed.has(status)
 
-/** The steps to look at first: those that failed, the innermost before the agents around them. */
+/**
+ * The steps to look at first: the innermost agents that failed, and then failures that an agent may
+ * have gone on from.
+ */
 export const failuresOf = (steps: readonly Step[]): Step[] => {
   const all = steps.filter((step) => step.kind !== 'attempt' && isFailed(step))
+  const agents = all.filter(({ kind }) => kind === 'agent')
+  const outer = new Set(agents.map(({ parent_id }) => parent_id))
   return [
+    ...agents.filter(({ step_id }) => !outer.has(step_id)),
     ...all.filter(({ kind }) => kind !== 'agent'),
-    ...all
-      .filter(({ kind }) => kind === 'agent')
-      .toSorted((left, right) => right.step_id.length - left.step_id.length),
   ]
 }
 
