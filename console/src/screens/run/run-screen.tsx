@@ -85,6 +85,9 @@ const useWords = (inAddress: string, onCommit: (words: string) => void) => {
   return { words, setWords }
 }
 
+const countOf = (steps: number): string =>
+  `${formatNumber(steps)} ${steps === 1 ? 'step' : 'steps'}`
+
 const RunDetail = ({
   run,
   steps,
@@ -119,7 +122,7 @@ const RunDetail = ({
         />
         <span className="soft small" role="status">
           {isSearching && 'Searching the texts'}
-          {!isSearching && matches && `${formatNumber(matches.size)} steps`}
+          {!isSearching && matches && countOf(matches.size)}
         </span>
       </div>
       <Tabs
