@@ -33,6 +33,18 @@ const barClass = (step: Step): string | undefined => {
 
 const rowId = (step: Step): string => `step-${step.step_id}`
 
+/** Failures have a sign, so that their names stay readable; other states that are no end, a word. */
+const Mark = ({ step }: { step: Step }) => {
+  if (isFailed(step))
+    return (
+      <span className={styles.mark} title={step.status.replaceAll('_', ' ')}>
+        <Icon name="warning" size={14} />
+        <span className="visually-hidden">{step.status.replaceAll('_', ' ')}</span>
+      </span>
+    )
+  return quiet.has(step.status) ? null : <Status status={step.status} />
+}
+
 type RowProps = {
   row: StepRow
   index: number
@@ -84,12 +96,7 @@ const Row = ({ row, index, top, span, now, isSelected, isMatch, onSelect, onTogg
         <span className="truncate" dir="auto" title={`${step.kind}: ${step.name}`}>
           {step.name || step.kind}
         </span>
-        {!quiet.has(step.status) && (
-          <Status
-            status={step.status}
-            {...(step.status === 'unknown' ? { tone: 'bad' as const } : {})}
-          />
-        )}
+        <Mark step={step} />
       </div>
       <div role="gridcell" className={styles.time} aria-label={`Starts at ${begin.toFixed(2)}`}>
         <span
