@@ -94,7 +94,7 @@ const decimal = (least: number, most: number, words: string) =>
     return text.trim() === '' || (Number.isFinite(value) && value >= least && value <= most)
   }, words)
 
-/** The limits of the API (docs/contract/agent-settings.md); a test compares them with its schema. */
+/** The limits of the API (docs/contract/agent-settings.md); a test compares them. */
 const fields = z.object({
   name: z.string().trim().min(1, 'A name is required').max(200, 'At most 200 characters'),
   description: atMost(4_000),

@@ -241,7 +241,7 @@ const RunPage = () => {
   )
 }
 
-/** One run: what was said, what was done, what it cost and why it failed. */
+/** One run: its messages, steps, costs and failure. */
 export const RunScreen = () => {
   const { can, isManager } = useSession()
   if (can('admin:read') && isManager) return <RunPage />

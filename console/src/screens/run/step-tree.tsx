@@ -1,5 +1,5 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table cannot show only the rows in view
-// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names the active row
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names its row
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the grid takes the keys
 // biome-ignore-all lint/a11y/noStaticElementInteractions: ← and → of the grid do the same
 import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react'
@@ -33,7 +33,7 @@ const barClass = (step: Step): string | undefined => {
 
 const rowId = (step: Step): string => `step-${step.step_id}`
 
-/** Failures have a sign, so that their names stay readable; other states that are no end, a word. */
+/** Failures have a sign, so names stay readable. Other open states have a word. */
 const Mark = ({ step }: { step: Step }) => {
   if (isFailed(step))
     return (
