@@ -18,11 +18,12 @@ type MenuProps = {
   /** The button that opens it. */
   trigger: ReactNode
   actions: readonly MenuAction[]
+  defaultOpen?: boolean
 }
 
 /** Actions of a thing behind one button. */
-export const Menu = ({ label, trigger, actions }: MenuProps) => (
-  <MenuTrigger>
+export const Menu = ({ label, trigger, actions, defaultOpen = false }: MenuProps) => (
+  <MenuTrigger defaultOpen={defaultOpen}>
     {trigger}
     <Popover className={styles.popover ?? ''} placement="bottom end">
       <AriaMenu aria-label={label} className={styles.list ?? ''} items={actions}>

@@ -1,6 +1,5 @@
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
-import { Dialog, Modal, ModalOverlay } from 'react-aria-components'
 import { IconButton } from '../components/button.tsx'
 import { classNames } from '../components/class-names.ts'
 import { Messages } from '../components/messages.tsx'
@@ -11,6 +10,7 @@ import styles from './shell.module.css'
 import { startShortcuts, useShortcut } from './shortcuts.ts'
 import { Sidebar } from './sidebar.tsx'
 
+const Drawer = lazy(async () => ({ default: (await import('./drawer.tsx')).Drawer }))
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 const ShortcutList = lazy(async () => ({
   default: (await import('./shortcut-list.tsx')).ShortcutList,
@@ -75,9 +75,6 @@ export const Shell = () => {
   useShortcut('?', 'Show keyboard shortcuts', () => setLayer('shortcuts'))
   useShortcut('/', 'Search and commands', openPalette)
   const sidebar = { onPalette: openPalette, onShortcuts: () => setLayer('shortcuts') }
-  const close = (isOpen: boolean) => {
-    if (!isOpen) setLayer(undefined)
-  }
   return (
     <div className={classNames(styles.shell, isCollapsed && styles.collapsed)}>
       <a href="#main" className={styles.skip}>
@@ -92,18 +89,6 @@ export const Shell = () => {
       <main ref={main} id="main" tabIndex={-1} className={styles.main}>
         <Outlet />
       </main>
-      <ModalOverlay
-        className={styles.scrim ?? ''}
-        isOpen={layer === 'drawer'}
-        onOpenChange={close}
-        isDismissable
-      >
-        <Modal className={styles.drawer ?? ''}>
-          <Dialog aria-label="Menu">
-            <Sidebar {...sidebar} onLeave={() => setLayer(undefined)} />
-          </Dialog>
-        </Modal>
-      </ModalOverlay>
       {screensFor(can).map(({ to, label, key }) => (
         <ScreenShortcut
           key={to}
@@ -113,6 +98,7 @@ export const Shell = () => {
         />
       ))}
       <Suspense>
+        {layer === 'drawer' && <Drawer {...sidebar} onClose={() => setLayer(undefined)} />}
         {layer === 'palette' && (
           <Palette onClose={() => setLayer(undefined)} onShortcuts={sidebar.onShortcuts} />
         )}

@@ -1,17 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useSyncExternalStore } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Button as AriaButton } from 'react-aria-components'
 import { answerOf, api } from '../api/client.ts'
 import { IconButton } from '../components/button.tsx'
 import { classNames } from '../components/class-names.ts'
-import { Icon, type IconName } from '../components/icon.tsx'
-import { Menu, type MenuAction } from '../components/menu.tsx'
+import { Icon } from '../components/icon.tsx'
 import { useSession } from '../session/session.ts'
 import { Logo } from './logo.tsx'
 import { groupsFor } from './navigation.ts'
 import styles from './shell.module.css'
-import { currentTheme, setTheme, type Theme, themes, watchAppearance } from './theme.ts'
 
 /** The name of the organization, where the key may read it. */
 const useOrganizationName = (): string | undefined => {
@@ -30,30 +28,6 @@ const useOrganizationName = (): string | undefined => {
   return data?.name
 }
 
-const icons: Readonly<Record<Theme, IconName>> = { system: 'system', light: 'sun', dark: 'moon' }
-const labels: Readonly<Record<Theme, string>> = {
-  system: 'Colors of the system',
-  light: 'Light colors',
-  dark: 'Dark colors',
-}
-
-const ThemeMenu = () => {
-  const theme = useSyncExternalStore(watchAppearance, currentTheme)
-  const actions = themes.map((id) => ({
-    id,
-    label: labels[id],
-    icon: id === theme ? ('check' as const) : icons[id],
-    onAction: () => setTheme(id),
-  }))
-  return (
-    <Menu
-      label="Colors"
-      trigger={<IconButton icon={icons[theme]} label={`Colors: ${labels[theme]}`} />}
-      actions={actions}
-    />
-  )
-}
-
 type SidebarProps = {
   isCollapsed?: boolean
   onCollapse?: () => void
@@ -63,41 +37,35 @@ type SidebarProps = {
   onLeave?: () => void
 }
 
-const AccountMenu = ({ onShortcuts }: Pick<SidebarProps, 'onShortcuts'>) => {
-  const { user, isPlatform, leaveOrganization, signOut } = useSession()
-  const who = user.name ?? user.email ?? (isPlatform ? 'the platform' : 'an API key')
-  const actions: MenuAction[] = [
-    ...(isPlatform
-      ? [
-          {
-            id: 'organizations',
-            label: 'Other organization',
-            icon: 'people' as const,
-            onAction: leaveOrganization,
-          },
-        ]
-      : []),
-    { id: 'shortcuts', label: 'Keyboard shortcuts', icon: 'keyboard', onAction: onShortcuts },
-    {
-      id: 'reference',
-      label: 'API reference',
-      icon: 'external',
-      onAction: () => window.open('/docs', '_blank', 'noopener'),
-    },
-    { id: 'out', label: 'Sign out', icon: 'sign-out', onAction: () => void signOut() },
-    {
-      id: 'everywhere',
-      label: 'Sign out everywhere',
-      icon: 'sign-out',
-      onAction: () => void signOut(true),
-    },
-  ]
+const Menus = lazy(async () => ({ default: (await import('./menus.tsx')).Menus }))
+
+/**
+ * The buttons of account and colors. Their menus are loaded, and the pressed one opens, with the
+ * first press.
+ */
+const MenuButtons = ({ onShortcuts }: Pick<SidebarProps, 'onShortcuts'>) => {
+  const [pressed, setPressed] = useState<'account' | 'colors'>()
+  const buttons = (
+    <>
+      <IconButton
+        icon="account"
+        label="Account"
+        aria-haspopup="menu"
+        onPress={() => setPressed('account')}
+      />
+      <IconButton
+        icon="system"
+        label="Colors"
+        aria-haspopup="menu"
+        onPress={() => setPressed('colors')}
+      />
+    </>
+  )
+  if (!pressed) return buttons
   return (
-    <Menu
-      label="Account"
-      trigger={<IconButton icon="account" label={`Account: signed in as ${who}`} />}
-      actions={actions}
-    />
+    <Suspense fallback={buttons}>
+      <Menus first={pressed} onShortcuts={onShortcuts} />
+    </Suspense>
   )
 }
 
@@ -161,8 +129,7 @@ export const Sidebar = (props: SidebarProps) => {
         ))}
       </nav>
       <div className={styles.foot}>
-        <AccountMenu onShortcuts={onShortcuts} />
-        <ThemeMenu />
+        <MenuButtons onShortcuts={onShortcuts} />
         {onCollapse && (
           <IconButton
             icon={isCollapsed ? 'expand' : 'collapse'}
