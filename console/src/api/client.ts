@@ -41,11 +41,14 @@ const session: Middleware = {
   },
 }
 
+/** Of the page; a test of modules that import this one has none. */
+const { location } = globalThis as { location?: { origin: string } }
+
 /**
  * The public API with the session's cookie, typed by the server's own OpenAPI document. Every
  * request that is refused throws an ApiError: `answerOf(api.GET('/api/…', { params }))`.
  */
-export const api = createClient<paths>({ baseUrl: globalThis.location?.origin ?? '' })
+export const api = createClient<paths>({ baseUrl: location?.origin ?? '' })
 api.use(session)
 
 /** The body of an answer. @throws ApiError */
