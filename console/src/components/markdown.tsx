@@ -50,7 +50,7 @@ const List = ({ token, depth }: { token: Tokens.List; depth: number }) => {
     // biome-ignore lint/suspicious/noArrayIndexKey: a text has no other keys
     <li key={index}>
       {item.task && (item.checked ? '☑ ' : '☐ ')}
-      <All tokens={item.tokens} depth={depth + 1} />
+      <TokenList tokens={item.tokens} depth={depth + 1} />
     </li>
   ))
   return token.ordered ? <ol start={Number(token.start) || 1}>{items}</ol> : <ul>{items}</ul>
@@ -61,7 +61,7 @@ const Table = ({ token, depth }: { token: Tokens.Table; depth: number }) => {
     row.map((cell, index) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: a text has no other keys
       <Cell key={index}>
-        <All tokens={cell.tokens} depth={depth + 1} />
+        <TokenList tokens={cell.tokens} depth={depth + 1} />
       </Cell>
     ))
   return (
@@ -81,10 +81,10 @@ const Table = ({ token, depth }: { token: Tokens.Table; depth: number }) => {
   )
 }
 
-const One = ({ token, depth }: { token: Token; depth: number }): ReactNode => {
+const TokenView = ({ token, depth }: { token: Token; depth: number }): ReactNode => {
   const inside = () =>
     'tokens' in token && token.tokens ? (
-      <All tokens={token.tokens} depth={depth + 1} />
+      <TokenList tokens={token.tokens} depth={depth + 1} />
     ) : (
       plain('text' in token ? String(token.text) : token.raw)
     )
@@ -134,13 +134,13 @@ const One = ({ token, depth }: { token: Token; depth: number }): ReactNode => {
   }
 }
 
-const All = ({ tokens, depth }: { tokens: Token[]; depth: number }): ReactNode =>
+const TokenList = ({ tokens, depth }: { tokens: Token[]; depth: number }): ReactNode =>
   depth > deepest
     ? tokens.map(({ raw }) => raw).join('')
     : tokens.map((token, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a text has no other keys
         <Fragment key={index}>
-          <One token={token} depth={depth} />
+          <TokenView token={token} depth={depth} />
         </Fragment>
       ))
 
@@ -161,7 +161,7 @@ export const Markdown = memo(({ text }: { text: string }) => {
   const tokens = tokensOf(text)
   return (
     <div className={styles.markdown} dir="auto">
-      {tokens ? <All tokens={tokens} depth={0} /> : <p className={styles.plain}>{text}</p>}
+      {tokens ? <TokenList tokens={tokens} depth={0} /> : <p className={styles.plain}>{text}</p>}
     </div>
   )
 })

@@ -2,13 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { focused, screenshot } from '../../support/browser.ts'
 import { client } from '../../support/client.ts'
-import {
-  axeFindings,
-  checkLooks,
-  needsConsole,
-  settled,
-  startConsole,
-} from '../../support/console-screens.ts'
+import { axeFindings, needsConsole, startConsole } from '../../support/console-screens.ts'
 import { json, web } from '../../support/web.ts'
 
 const save = async (page: Page): Promise<void> => {
@@ -194,8 +188,9 @@ t.test('the agents', needsConsole, async (t) => {
     await dialog.getByRole('button', { name: 'Restore', exact: true }).click()
     await page.getByText('Version restored').waitFor()
     t.match(await named('Concierge'), { instruction: 'Be brief.', temperature: null })
-    await page.getByRole('button', { name: /current/ }).waitFor()
-    t.equal(await page.getByRole('button', { name: /by Demo Owner/ }).count(), 3)
+    const changes = page.getByRole('button', { name: /by Demo Owner/ })
+    await changes.nth(2).waitFor()
+    t.equal(await changes.count(), 3, 'a change like any other')
   })
 
   await t.test('deletes an agent that nobody runs, once its name is typed', async (t) => {
@@ -235,24 +230,5 @@ t.test('the agents', needsConsole, async (t) => {
     t.equal(await page.getByRole('link', { name: 'New agent' }).count(), 0)
     await page.goto(`${url}/console/agents/new`)
     await page.getByText('admin:write').waitFor()
-  })
-
-  await t.test('is accessible in every look', async (t) => {
-    const long = 'Very long name '.repeat(13).trim()
-    await api.ask('POST', agents, { name: long, description: 'مرحبا بالعالم' })
-    const { agent_id } = await named('Concierge')
-    const { page } = await open('/agents')
-    await checkLooks(t, page, 'agents')
-    await page.goto(`${url}/console/agents/${agent_id}`)
-    await page.getByRole('heading', { level: 1, name: 'Concierge' }).waitFor()
-    await settled(page)
-    await checkLooks(t, page, 'agent')
-    await page.goto(`${url}/console/agents/${agent_id}?tab=history`)
-    await page.getByRole('button', { name: /Created/ }).click()
-    await page.getByRole('button', { name: 'Restore this version…' }).waitFor()
-    await checkLooks(t, page, 'agent-history')
-    await page.goto(`${url}/console/agents/new`)
-    await page.getByRole('heading', { level: 1, name: 'New agent' }).waitFor()
-    await checkLooks(t, page, 'agent-new')
   })
 })

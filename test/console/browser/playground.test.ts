@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core'
 import t from 'tap'
 import { focused, screenshot } from '../../support/browser.ts'
 import { client } from '../../support/client.ts'
@@ -9,22 +8,7 @@ import {
   settled,
   startConsole,
 } from '../../support/console-screens.ts'
-import { providerDouble } from '../../support/provider-double.ts'
-
-const composer = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true })
-
-const ask = async (page: Page, text: string): Promise<void> => {
-  await composer(page).fill(text)
-  await page.keyboard.press('Enter')
-}
-
-const answers = (page: Page) => page.getByRole('article').filter({ hasNotText: /^You/ })
-
-/** The turn is over, and its answer is stored. */
-const ended = async (page: Page): Promise<void> => {
-  await page.getByText('The turn has ended').waitFor({ state: 'attached' })
-  await page.getByRole('button', { name: 'Send' }).waitFor()
-}
+import { answers, ask, ended } from '../../support/playground.ts'
 
 t.test('the playground', needsConsole, async (t) => {
   const { page: open, key, organizationId, url } = await startConsole(t)
@@ -195,97 +179,5 @@ t.test('the playground', needsConsole, async (t) => {
     await page.getByRole('img', { name: 'Draw an image of a lighthouse' }).waitFor()
     await page.getByText('Orchestrator, Studio').click()
     await checkLooks(t, page, 'playground')
-  })
-})
-
-t.test('a turn of a slow model', needsConsole, async (t) => {
-  const provider = await providerDouble({ text: 'Done.' })
-  t.teardown(() => provider.close())
-  const {
-    page: open,
-    key,
-    url,
-  } = await startConsole(t, {
-    LLM_BASE_URL: provider.url,
-    LLM_MODEL: 'test-model',
-  })
-  const api = client(url, key)
-
-  await t.test('continues after a reload in mid-answer, without loss or repetition', async (t) => {
-    let release = () => {}
-    const until = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    provider.next({ text: 'One two three four five six.', hold: { after: 4, until } })
-    const { page } = await open('/playground')
-    await ask(page, 'Count to six')
-    await page.getByText('One two three').waitFor()
-    t.strictSame(await axeFindings(page), [])
-    await screenshot(page, 'console-playground-running')
-    await page.reload()
-    await page.getByText('One two three').waitFor()
-    await page.getByRole('button', { name: 'Stop' }).waitFor()
-    release()
-    await page.getByText('One two three four five six.', { exact: true }).waitFor()
-    await ended(page)
-    t.equal(await page.getByRole('article').count(), 2)
-  })
-
-  await t.test('is stopped, and keeps the text so far', async (t) => {
-    const never = new Promise<void>(() => {})
-    provider.next({ text: 'One two three four.', hold: { after: 3, until: never } })
-    const { page } = await open('/playground')
-    await ask(page, 'Count')
-    await page.getByText('One two').waitFor()
-    await page.getByRole('button', { name: 'Stop' }).click()
-    await page.getByText('Stopped', { exact: true }).waitFor()
-    await ended(page)
-    const session = new URL(page.url()).searchParams.get('session') ?? ''
-    t.match((await api.messages(session)).body.messages, [{}, { content: /^One two/ }])
-    await ask(page, 'Go on')
-    await page.getByText('Done.').waitFor()
-  })
-
-  await t.test('shows Markdown, and neither HTML nor scripts of a text', async (t) => {
-    provider.next({
-      text: [
-        '**Bold** and `code`, <img src="/x" onerror="document.title=1"> and <b>tags</b>.',
-        '[good](https://example.org/a) [bad](javascript:document.title=2)',
-        '![far](https://example.org/pixel.png)',
-        '',
-        '| a | b |',
-        '|---|---|',
-        '| 1 | 2 |',
-      ].join('\n'),
-    })
-    const { page } = await open('/playground')
-    await ask(page, 'Markdown, please')
-    await ended(page)
-    const answer = answers(page).last()
-    t.equal(await answer.locator('strong', { hasText: 'Bold' }).count(), 1)
-    t.equal(await answer.locator('img').count(), 0)
-    t.match(await answer.innerText(), /<b>tags<\/b>/)
-    t.strictSame(
-      await page.evaluate(
-        `[...document.querySelectorAll('main article a[target]')].map(({ href, rel }) => [href, rel])`,
-      ),
-      [
-        ['https://example.org/a', 'noopener noreferrer'],
-        ['https://example.org/pixel.png', 'noopener noreferrer'],
-      ],
-    )
-    t.equal(await answer.getByRole('link', { name: 'bad' }).count(), 0)
-    t.equal(await answer.getByRole('cell', { name: '2' }).count(), 1)
-    t.equal(await page.title(), 'Playground · Reprise')
-  })
-
-  await t.test('fails with the words and the code of the server', async (t) => {
-    provider.next({ status: 401 })
-    const { page } = await open('/playground')
-    await ask(page, 'Fail')
-    await page.getByRole('alert').getByText('model_misconfigured').waitFor()
-    await ended(page)
-    t.strictSame(await axeFindings(page), [])
-    await screenshot(page, 'console-playground-failed')
   })
 })

@@ -77,7 +77,7 @@ export const draftOf = (agent: AgentSettings): Draft => ({
 const atMost = (length: number) =>
   z.string().max(length, `At most ${length.toLocaleString('en')} characters`)
 
-const whole = (least: number, most: number) => {
+const integer = (least: number, most: number) => {
   const words = `A whole number from ${least} to ${most.toLocaleString('en')}, or nothing`
   return z
     .string()
@@ -94,7 +94,7 @@ const decimal = (least: number, most: number, words: string) =>
     return text.trim() === '' || (Number.isFinite(value) && value >= least && value <= most)
   }, words)
 
-/** The limits of the API (docs/contract/agent-settings.md); a test compares them. */
+/** The limits of docs/contract/agent-settings.md; a test compares them with the API's schema. */
 const fields = z.object({
   name: z.string().trim().min(1, 'A name is required').max(200, 'At most 200 characters'),
   description: atMost(4_000),
@@ -105,19 +105,19 @@ const fields = z.object({
   sub_agents: z.array(z.unknown()).max(100, 'At most 100 agents'),
   datastore_ids: z.array(z.unknown()).max(100, 'At most 100 DataStores'),
   temperature: decimal(0, 2, 'A number from 0 to 2, or nothing'),
-  max_tokens: whole(1, 1_000_000),
+  max_tokens: integer(1, 1_000_000),
   output_key: z
     .string()
     .regex(
       /^([A-Za-z_][A-Za-z0-9_]{0,63})?$/,
       '1 to 64 letters, digits and _, beginning with a letter or _',
     ),
-  max_iterations: whole(1, 100),
+  max_iterations: integer(1, 100),
   exit_condition: z.string().trim().max(200, 'At most 200 characters'),
-  limit_steps: whole(1, 10_000),
-  limit_tokens: whole(1, 1_000_000_000),
+  limit_steps: integer(1, 10_000),
+  limit_tokens: integer(1, 1_000_000_000),
   limit_credits: decimal(0.000001, 1_000_000, 'A number above 0, at most a million, or nothing'),
-  limit_seconds: whole(1, 1_800),
+  limit_seconds: integer(1, 1_800),
 })
 
 export type Faults = Readonly<Record<string, string>>

@@ -115,11 +115,13 @@ const TeamSection = ({
   const { data: agents = [] } = useQuery(agentsQuery(organizationId))
   const names = new Map(agents.map(({ agent_id, name }) => [agent_id, name]))
   const barred = agentId ? ancestorsOf(agents, agentId) : new Set<string>()
-  const takenNames = draft.sub_agents.map((id) => names.get(id))
+  const subAgentNames = draft.sub_agents.map((id) => names.get(id))
   const options = agents
     .filter(
       ({ agent_id, name }) =>
-        !barred.has(agent_id) && !draft.sub_agents.includes(agent_id) && !takenNames.includes(name),
+        !barred.has(agent_id) &&
+        !draft.sub_agents.includes(agent_id) &&
+        !subAgentNames.includes(name),
     )
     .map(({ agent_id: id, name, agent_type }) => ({
       id,
@@ -334,8 +336,8 @@ export const AgentForm = (props: AgentFormProps) => {
       await onSave(draft)
     } catch (error) {
       const fields = error instanceof ApiError ? Object.entries(error.fields) : []
-      const found = fields.map(([param, words]) => [fieldOf(param), words])
-      setRefusal({ error, faults: Object.fromEntries(found) })
+      const faultsByField = fields.map(([param, words]) => [fieldOf(param), words])
+      setRefusal({ error, faults: Object.fromEntries(faultsByField) })
     } finally {
       setPending(false)
     }

@@ -87,8 +87,8 @@ const versionQuery = (organizationId: string, agentId: string, position: number)
           },
         }),
       )
-      const found = changes.find(({ id, after }) => id === agentId || after?.agent_id === agentId)
-      return { before: settingsIn(found?.before ?? {}), after: settingsIn(found?.after ?? {}) }
+      const change = changes.find(({ id, after }) => id === agentId || after?.agent_id === agentId)
+      return { before: settingsIn(change?.before ?? {}), after: settingsIn(change?.after ?? {}) }
     },
     staleTime: Number.POSITIVE_INFINITY,
   })

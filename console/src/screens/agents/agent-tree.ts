@@ -37,11 +37,11 @@ export const treeOf = <T extends Member>(
 
 /** The agent and all that run it, directly or through others: none of them can be its sub-agent. */
 export const ancestorsOf = (agents: readonly Member[], agentId: string): ReadonlySet<string> => {
-  const found = new Set([agentId])
-  for (let size = 0; size !== found.size; ) {
-    size = found.size
+  const ids = new Set([agentId])
+  for (let size = 0; size !== ids.size; ) {
+    size = ids.size
     for (const { agent_id, sub_agents } of agents)
-      if (sub_agents.some((id) => found.has(id))) found.add(agent_id)
+      if (sub_agents.some((id) => ids.has(id))) ids.add(agent_id)
   }
-  return found
+  return ids
 }

@@ -139,16 +139,16 @@ type CallDialogProps = {
   /** Undefined: a new one. */
   tool: Tool | undefined
   /** Names of the agent's other tools. */
-  taken: readonly string[]
+  otherNames: readonly string[]
   onClose: () => void
   onSave: (tool: Tool) => void
 }
 
 /** An HTTP call as a tool. */
-export const CallDialog = ({ tool, taken, onClose, onSave }: CallDialogProps) => {
+export const CallDialog = ({ tool, otherNames, onClose, onSave }: CallDialogProps) => {
   const [draft, setDraft] = useState<CallDraft>(tool ? callDraftOf(tool) : emptyCall)
   const [isTouched, setTouched] = useState(tool !== undefined)
-  const faults = callFaultsOf(draft, taken)
+  const faults = callFaultsOf(draft, otherNames)
   const visible: Faults = isTouched ? faults : {}
   const change = (part: Partial<CallDraft>) => setDraft({ ...draft, ...part })
   const save = () => {
@@ -230,16 +230,16 @@ export const CallDialog = ({ tool, taken, onClose, onSave }: CallDialogProps) =>
 
 type ServerDialogProps = {
   server: Server | undefined
-  taken: readonly string[]
+  otherNames: readonly string[]
   onClose: () => void
   onSave: (server: Omit<Server, 'status'>) => void
 }
 
 /** An MCP server, whose tools the agent may call. */
-export const ServerDialog = ({ server, taken, onClose, onSave }: ServerDialogProps) => {
+export const ServerDialog = ({ server, otherNames, onClose, onSave }: ServerDialogProps) => {
   const [draft, setDraft] = useState<ServerDraft>(server ? serverDraftOf(server) : emptyServer)
   const [isTouched, setTouched] = useState(server !== undefined)
-  const faults = serverFaultsOf(draft, taken)
+  const faults = serverFaultsOf(draft, otherNames)
   const visible: Faults = isTouched ? faults : {}
   const change = (part: Partial<ServerDraft>) => setDraft({ ...draft, ...part })
   const save = () => {

@@ -187,12 +187,18 @@ const faultsIn = (error: z.ZodError | undefined): Record<string, string> => {
   return faults
 }
 
-const takenFault = (faults: Record<string, string>, tool: string, taken: readonly string[]) =>
-  !faults.name && taken.includes(tool) ? { ...faults, name: 'Another one has this name' } : faults
+const withNameFault = (
+  faults: Record<string, string>,
+  tool: string,
+  otherNames: readonly string[],
+) =>
+  !faults.name && otherNames.includes(tool)
+    ? { ...faults, name: 'Another one has this name' }
+    : faults
 
-/** What is wrong with each field of a call, beside names that are taken. */
-export const callFaultsOf = (draft: CallDraft, taken: readonly string[]) =>
-  takenFault(faultsIn(callFields.safeParse(draft).error), draft.name, taken)
+/** What is wrong with each field of a call, also that another tool has its name. */
+export const callFaultsOf = (draft: CallDraft, otherNames: readonly string[]) =>
+  withNameFault(faultsIn(callFields.safeParse(draft).error), draft.name, otherNames)
 
-export const serverFaultsOf = (draft: ServerDraft, taken: readonly string[]) =>
-  takenFault(faultsIn(serverFields.safeParse(draft).error), draft.name, taken)
+export const serverFaultsOf = (draft: ServerDraft, otherNames: readonly string[]) =>
+  withNameFault(faultsIn(serverFields.safeParse(draft).error), draft.name, otherNames)

@@ -118,7 +118,7 @@ const Calls = ({ tools, isDisabled, onChange }: ToolsProps) => {
       {edited !== undefined && (
         <CallDialog
           tool={editedTool}
-          taken={tools.filter((each) => each !== editedTool).map(toolNameOf)}
+          otherNames={tools.filter((each) => each !== editedTool).map(toolNameOf)}
           onClose={() => setEdited(undefined)}
           onSave={(tool) => {
             const former = editedTool && toolNameOf(editedTool)
@@ -189,7 +189,7 @@ const Servers = ({ servers, isDisabled, onChange }: ServersProps) => {
       {edited !== undefined && (
         <ServerDialog
           server={editedServer}
-          taken={servers.filter((each) => each !== editedServer).map(({ name }) => name)}
+          otherNames={servers.filter((each) => each !== editedServer).map(({ name }) => name)}
           onClose={() => setEdited(undefined)}
           onSave={(server) => {
             const saved: Server = { ...server, status: unknownStatus } as Server

@@ -277,14 +277,14 @@ const PlaygroundConversation = () => {
   const open = (id: string | undefined) =>
     void navigate({ search: (former) => ({ ...former, session: id, code: undefined }) })
 
-  const begin = (turn: Parameters<typeof store.begin>[0]) => {
+  const startTurn = (turn: Parameters<typeof store.start>[0]) => {
     setLastCall(streamCall(turn.path, turn.body))
-    void store.begin(turn)
+    void store.start(turn)
     if (turn.sessionId !== sessionId) open(turn.sessionId)
   }
   const send = (text: string) => {
     const id = sessionId ?? crypto.randomUUID()
-    begin({
+    startTurn({
       sessionId: id,
       after: older + messages.length,
       question: text,
@@ -351,7 +351,7 @@ const PlaygroundConversation = () => {
       ...conversation,
       messages: messages.slice(0, at),
     })
-    begin({
+    startTurn({
       sessionId: id,
       after: older + at,
       question: question.content,

@@ -33,7 +33,7 @@ export type LiveTurn = {
   refusal: unknown
 }
 
-type Begin = Pick<LiveTurn, 'sessionId' | 'after' | 'question' | 'isNew'> & {
+type TurnStart = Pick<LiveTurn, 'sessionId' | 'after' | 'question' | 'isNew'> & {
   path: string
   body: unknown
 }
@@ -117,7 +117,7 @@ export const createTurnStore = (onEnd: (sessionId: string) => void) => {
       }
     },
     /** Sends what begins a turn, and follows it. */
-    begin({ path, body, ...turn }: Begin): Promise<void> {
+    start({ path, body, ...turn }: TurnStart): Promise<void> {
       leave()
       set({ ...turn, turn: newTurn, refusal: undefined })
       const init = {
@@ -151,5 +151,3 @@ export const createTurnStore = (onEnd: (sessionId: string) => void) => {
     },
   }
 }
-
-

@@ -133,8 +133,8 @@ const changeLast = (
   fits: (agent: AgentWork) => boolean = () => true,
 ): readonly AgentWork[] => {
   const index = agents.findLastIndex((agent) => agent.name === name && fits(agent))
-  const found = agents[index]
-  return found ? agents.with(index, change(found)) : agents
+  const agent = agents[index]
+  return agent ? agents.with(index, change(agent)) : agents
 }
 
 const isRunning = ({ state }: { state: StepState }): boolean => state === 'running'
