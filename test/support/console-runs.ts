@@ -67,6 +67,7 @@ export const startRuns = async (t: Test) => {
     ...chat,
     key,
     newKey,
+    as: chatting,
     shop,
     ask,
     /** A turn with a call of a tool, and an answer in Markdown. */

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { fitsWidth, screenshot } from '../../support/browser.ts'
+import { user } from '../../support/client.ts'
 import { startRuns } from '../../support/console-runs.ts'
 import { axeFindings, checkLooks, needsConsole, settled } from '../../support/console-screens.ts'
 
@@ -142,3 +143,52 @@ t.test('an unknown run says so', needsConsole, async (t) => {
   await page.getByText('There is no such run').waitFor()
   t.strictSame(await axeFindings(page), [])
 })
+
+t.test('a run that goes on shows its answer once it is there', needsConsole, async (t) => {
+  const { page: open, ask, provider } = await startRuns(t)
+  let release = () => {}
+  const until = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  provider.next({ text: 'It took a while.', hold: { after: 1, until } })
+  const asked = ask('Take your time', 'slow')
+  const { page } = await open('/runs')
+  const table = page.getByRole('table', { name: 'Runs' })
+  await table.getByText('Running').waitFor()
+  await table.getByRole('link').first().click()
+  await page.getByText('Take your time').waitFor()
+  await page.getByText('Running').first().waitFor()
+  await page.getByRole('tab', { name: 'Steps' }).click()
+  await page.getByRole('treegrid').getByText('Running').first().waitFor()
+  await page.getByRole('tab', { name: 'Conversation' }).click()
+  release()
+  await asked
+  await page.getByText('It took a while.').waitFor()
+  await page.getByText('Completed').first().waitFor()
+})
+
+t.test(
+  'the conversation of a provisioned user is shown until it is erased',
+  needsConsole,
+  async (t) => {
+    const { page: open, as, organization, provider } = await startRuns(t)
+    const users = '/api/external/management/users'
+    const { organizationId: organization_id } = organization
+    const email = 'ann@example.com'
+    const { user_id } = (await as.ask('POST', users, { email, organization_id })).body
+    provider.next({ text: 'It is blue.' })
+    const { body } = await as.chat({
+      session_id: 'hers',
+      on_behalf_of: user_id,
+      messages: user('Which color?'),
+    })
+    const { page } = await open(`/runs/${body.id.replace('chatcmpl-', '')}`)
+    await page.getByText('It is blue.').waitFor()
+    const erased = await as.ask('DELETE', `${users}/${user_id}/sessions/hers`)
+    t.equal(erased.status, 200)
+    await page.reload()
+    await page.getByText('The conversation was erased').waitFor()
+    await page.getByRole('tab', { name: 'Steps (2)' }).click()
+    await page.getByRole('row', { name: /Orchestrator/ }).waitFor()
+  },
+)

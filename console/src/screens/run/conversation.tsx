@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { ApiError } from '../../api/problem.ts'
 import { Count, Credits, Duration } from '../../components/amounts.tsx'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, FailedState, ForbiddenState, Skeleton } from '../../components/states.tsx'
@@ -78,6 +79,13 @@ const Turns = ({ run, words, onReplay, place }: ConversationProps & { place: Pla
   const [branch, setBranch] = useState<Branch>()
   const ref = useRef<HTMLDivElement>(null)
   useHighlights(ref, words)
+  const { refetch } = query
+  const former = useRef(run.status)
+  useEffect(() => {
+    if (former.current === run.status) return
+    former.current = run.status
+    void refetch()
+  }, [run.status, refetch])
   const turns = useMemo(
     () => turnsOf(query.data?.pages.flatMap(({ messages }) => messages) ?? []),
     [query.data],
@@ -202,6 +210,12 @@ export const Conversation = (props: ConversationProps) => {
   const place = useQuery({ ...conversationQuery(props.run), enabled: isAllowed })
   if (!isAllowed) return <ForbiddenState what="messages" scope="sessions:messages" />
   if (place.data) return <Turns {...props} place={place.data} />
+  if (place.error instanceof ApiError && place.error.status === 404)
+    return (
+      <EmptyState icon="playground" title="No messages">
+        The conversation was erased, or this key may not read it.
+      </EmptyState>
+    )
   if (place.error) return <FailedState error={place.error} onRetry={() => void place.refetch()} />
   return <Loading />
 }

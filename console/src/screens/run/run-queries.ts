@@ -15,7 +15,7 @@ const open: ReadonlySet<string> = new Set(['queued', 'running', 'awaiting_approv
 
 export const isOpen = ({ status }: Pick<RunSummary, 'status'>): boolean => open.has(status)
 
-/** A run with its steps, page by page; read again while it is going on. */
+/** A run with its steps, page by page; read again while it goes on, larger ones less often. */
 export const runQuery = (organizationId: string, runId: string) =>
   infiniteQueryOptions({
     queryKey: ['run', organizationId, runId],
@@ -32,7 +32,7 @@ export const runQuery = (organizationId: string, runId: string) =>
     getNextPageParam: ({ next_after }) => next_after ?? undefined,
     refetchInterval: ({ state: { data } }) => {
       const latest = data?.pages.at(-1)
-      return latest && isOpen(latest) ? liveMs : false
+      return latest && isOpen(latest) ? liveMs * (data?.pages.length ?? 1) : false
     },
   })
 
