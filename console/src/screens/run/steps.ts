@@ -1,10 +1,10 @@
-/** A step of a run, as the API answers it. The tests of this file know no generated types. */
+/** A step as the API answers it. */
 export type Step = {
   step_id: string
   parent_id: string | null
   kind: 'agent' | 'model' | 'tool' | 'approval' | 'attempt'
   name: string
-  agent_name: string | null
+  agent_name: string
   started_at: string
   duration_ms: number | null
   status: string
