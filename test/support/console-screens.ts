@@ -32,26 +32,28 @@ export const signIn = async (page: Page, key: string): Promise<void> => {
 }
 
 /**
- * The built console on a listening server with the demo organization, and a browser. `page` opens a
- * path of the console, as `/runs?status=failed`, signed in unless `key` is null.
+ * The built console of a listening server, in a browser. `page` opens a path of the console, as
+ * `/runs?status=failed`, signed in unless `key` is null.
  */
-export const startConsole = async (t: Test, env: Record<string, string> = {}) => {
+export const openConsole = async (t: Test, server: { url: string; key: string }) => {
   buildConsole()
-  const server = await startDemo(t, env)
   const { page: open } = await browser(t)
-  return {
-    ...server,
-    async page(
-      path = '/',
-      options: BrowserContextOptions = desktop,
-      key: string | null = server.key,
-    ) {
-      const opened = await open({ reducedMotion: 'reduce', ...options })
-      await opened.page.goto(`${server.url}/console${path}`)
-      if (key !== null) await signIn(opened.page, key)
-      return opened
-    },
+  return async (
+    path = '/',
+    options: BrowserContextOptions = desktop,
+    key: string | null = server.key,
+  ) => {
+    const opened = await open({ reducedMotion: 'reduce', ...options })
+    await opened.page.goto(`${server.url}/console${path}`)
+    if (key !== null) await signIn(opened.page, key)
+    return opened
   }
+}
+
+/** The console of a server with the demo organization. */
+export const startConsole = async (t: Test, env: Record<string, string> = {}) => {
+  const server = await startDemo(t, env)
+  return { ...server, page: await openConsole(t, server) }
 }
 
 /** What axe has to object to on a page, by WCAG 2.2 AA and its own best practices. */

@@ -76,7 +76,8 @@ type DataTableProps<T extends RowData> = {
   linked?: boolean
   sort?: Sort | undefined
   onSort?: (sort: Sort) => void
-  paging?: Paging
+  /** Undefined where one page has all. */
+  paging?: Paging | undefined
   error?: unknown
   onRetry?: () => void
   /** In place of rows where there are none. */
