@@ -11,10 +11,10 @@ import { EmptyState, ForbiddenState, QueryView, Skeleton } from '../../component
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
+import { UserName } from '../../session/user-name.tsx'
 import styles from './approvals.module.css'
 import { type Approval, approvalQuery, decide } from './approvals-queries.ts'
 import { Conversation } from './conversation.tsx'
-import { UserName } from './user-name.tsx'
 
 const route = getRouteApi('/approvals/$approvalId')
 

@@ -10,10 +10,10 @@ import { Status } from '../../components/status.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
+import { UserName } from '../../session/user-name.tsx'
 import styles from './approvals.module.css'
 import { type Approval, approvalsQuery, runsInDoubtQuery } from './approvals-queries.ts'
 import { RunsInDoubt } from './runs-in-doubt.tsx'
-import { UserName } from './user-name.tsx'
 
 const route = getRouteApi('/approvals')
 

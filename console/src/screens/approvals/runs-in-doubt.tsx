@@ -10,10 +10,10 @@ import { notify } from '../../components/messages.tsx'
 import { EmptyState, ForbiddenState, QueryView, Skeleton } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
+import { UserName } from '../../session/user-name.tsx'
 import styles from './approvals.module.css'
 import { callsInDoubtQuery, type RunInDoubt } from './approvals-queries.ts'
 import { useReader } from './conversation.tsx'
-import { UserName } from './user-name.tsx'
 
 type Call = {
   run_id: string

@@ -1,9 +1,9 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { answerOf, api } from '../../api/client.ts'
-import { useSession } from '../../session/session.ts'
+import { answerOf, api } from '../api/client.ts'
+import { useSession } from './session.ts'
 
 /** Names of the first hundred members by their ids. */
-const memberNamesQuery = (organizationId: string) =>
+export const memberNamesQuery = (organizationId: string) =>
   queryOptions({
     queryKey: ['member-names', organizationId],
     queryFn: async () => {

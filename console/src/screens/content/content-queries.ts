@@ -1,0 +1,80 @@
+import { queryOptions } from '@tanstack/react-query'
+import { type Answer, answerOf, api } from '../../api/client.ts'
+
+export type Content = Answer<'/api/external/content'>['items'][number]
+
+type ListOptions = {
+  type: NonNullable<Content['content_type']> | undefined
+  status: Content['status'] | undefined
+  /** Whose content it is, instead of the caller's. */
+  user: string | undefined
+  page: number
+}
+
+const pageSize = 24
+const refetchMs = 2_000
+
+export const isUnderWay = ({ status }: Pick<Content, 'status'>): boolean =>
+  status === 'pending' || status === 'processing'
+
+/** One page of content, the newest first; read again while any is under way. */
+export const contentsQuery = ({ type, status, user, page }: ListOptions) =>
+  queryOptions({
+    queryKey: ['contents', type, status, user, page],
+    queryFn: () =>
+      answerOf(
+        api.GET('/api/external/content', {
+          params: {
+            query: {
+              page,
+              page_size: pageSize,
+              ...(type && { content_type: type }),
+              ...(status && { status }),
+              ...(user && { on_behalf_of: user }),
+            },
+          },
+        }),
+      ),
+    placeholderData: (former) => former,
+    refetchInterval: ({ state }) => (state.data?.items.some(isUnderWay) ? refetchMs : false),
+  })
+
+const queryOf = (user: string | undefined) => (user ? { on_behalf_of: user } : {})
+
+/** One item with its details. */
+export const contentQuery = (id: string, user: string | undefined) =>
+  queryOptions({
+    queryKey: ['content', id, user],
+    queryFn: () =>
+      answerOf(
+        api.GET('/api/external/content/{content_id}', {
+          params: { path: { content_id: id }, query: queryOf(user) },
+        }),
+      ),
+    refetchInterval: ({ state }) => (state.data && isUnderWay(state.data) ? refetchMs : false),
+  })
+
+/** @throws ApiError */
+export const retryContent = (id: string, user: string | undefined) =>
+  answerOf(
+    api.POST('/api/external/content/{content_id}/retry', {
+      params: { path: { content_id: id }, query: queryOf(user) },
+    }),
+  )
+
+const dayMs = 86_400_000
+const links = new Map<string, { path: string; at: number }>()
+
+/**
+ * The path of an item's file. Every answer signs a new link; the first one stays for a day, so that
+ * a file is not loaded again with each answer.
+ */
+export const filePath = ({ id, storage_url }: Content): string | undefined => {
+  if (!storage_url) return undefined
+  const former = links.get(id)
+  if (former && Date.now() - former.at < dayMs) return former.path
+  const { pathname, search } = new URL(storage_url)
+  const path = `${pathname}${search}`
+  links.set(id, { path, at: Date.now() })
+  return path
+}
