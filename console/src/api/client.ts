@@ -51,11 +51,11 @@ const { location } = globalThis as { location?: { origin: string } }
 export const api = createClient<paths>({ baseUrl: location?.origin ?? '' })
 api.use(session)
 
-/** The body of an answer. @throws ApiError */
-export const answerOf = async <T>(reply: Promise<{ data?: T }>): Promise<T> => {
+/** The body of an answer in JSON, which the client asks for. @throws ApiError */
+export const answerOf = async <T>(reply: Promise<{ data?: T }>): Promise<Exclude<T, string>> => {
   const { data } = await reply
   if (data === undefined) throw new Error('The server answered without a body')
-  return data
+  return data as Exclude<T, string>
 }
 
 /**
