@@ -21,8 +21,9 @@ t.test('the history', needsConsole, async (t) => {
   const at = `${url}/api/admin/organizations/${organizationId}`
   for (const text of ['How many days of leave are there?', 'hello', 'When is the office open?'])
     await client(url, key).chat(ask(text))
-  const { runs } = await (await fetch(`${at}/runs`, { headers: { 'x-api-key': key } })).json()
-  const runId: string = runs[0].run_id
+  const reply = await fetch(`${at}/runs`, { headers: { 'x-api-key': key } })
+  const { runs } = (await reply.json()) as { runs: { run_id: string }[] }
+  const runId = runs[0]?.run_id
 
   await t.test('lists events by request, and filters them in the address', async (t) => {
     const { page } = await open('/history')

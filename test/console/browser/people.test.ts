@@ -116,7 +116,7 @@ t.test('people and keys', needsConsole, async (t) => {
     const headers = { 'x-api-key': key, 'content-type': 'application/json' }
     const body = JSON.stringify({ name: 'Reader', scopes: ['rag:read'] })
     const reply = await fetch(`${at}/api-keys`, { method: 'POST', headers, body })
-    const made: string = (await reply.json()).key
+    const { key: made } = (await reply.json()) as { key: string }
     for (const path of ['/people', '/history', '/charges/r-1']) {
       const { page } = await open(path, undefined, made)
       await page.getByText('It needs the scope admin:read').waitFor()
@@ -126,14 +126,14 @@ t.test('people and keys', needsConsole, async (t) => {
 
   await t.test('is accessible in every width and scheme', async (t) => {
     const reply = await fetch(`${at}/runs`, { headers: { 'x-api-key': key } })
-    const { runs } = await reply.json()
+    const { runs } = (await reply.json()) as { runs: { run_id: string }[] }
     const { page } = await open('/people')
     for (const [path, name] of [
       ['/people', 'people'],
       ['/people?tab=users', 'people-users'],
       ['/people?tab=keys', 'people-keys'],
       ['/people?tab=credits', 'people-credits'],
-      [`/charges/${runs[0].run_id}`, 'charge'],
+      [`/charges/${runs[0]?.run_id}`, 'charge'],
     ] as const) {
       await page.goto(`${url}/console${path}`)
       await page.locator('main h1').waitFor()

@@ -1,4 +1,13 @@
-import type { HistoryEvent } from './history-queries.ts'
+/** An event as the API lists it. */
+export type HistoryEvent = {
+  position: number
+  id: string
+  stream: string
+  revision: number
+  type: string
+  data: unknown
+  metadata: Readonly<Record<string, unknown>> | null
+}
 
 export type EventGroup = {
   /** Of the first event; unique in a list. */

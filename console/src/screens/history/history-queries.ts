@@ -2,11 +2,6 @@ import { queryOptions } from '@tanstack/react-query'
 import { type Answer, answerOf, api } from '../../api/client.ts'
 import type { EventFilters } from './filters.ts'
 
-type EventsAnswer = Answer<'/api/admin/organizations/{organization_id}/audit/events'>
-export type HistoryEvent = EventsAnswer['events'][number]
-
-type State = Answer<'/api/admin/organizations/{organization_id}/audit/state'>
-export type StateDocument = State['documents'][number]
 type Changes = Answer<'/api/admin/organizations/{organization_id}/audit/changes'>
 export type DocumentChange = Changes['changes'][number]
 
@@ -35,7 +30,7 @@ export const eventsQuery = (
       ),
   })
 
-export type StateRequest = {
+type StateRequest = {
   organizationId: string
   view: string
   asOf: string | undefined
@@ -58,7 +53,7 @@ export const stateQuery = ({ organizationId, view, asOf, after }: StateRequest) 
     placeholderData: (former) => (former?.view === view ? former : undefined),
   })
 
-export type ChangesRequest = {
+type ChangesRequest = {
   organizationId: string
   view: string
   since: string | undefined

@@ -6,7 +6,7 @@ import { formatAbsolute } from '../../format/time.ts'
 import { fromLocal, toLocal } from './filters.ts'
 import styles from './history.module.css'
 
-export type Moment = {
+type Moment = {
   label: string
   /** A time (ISO 8601), or a position in the log; undefined stands at `otherwise`. */
   value: string | undefined

@@ -27,7 +27,7 @@ type Source = ModelTerm['sources'][number]
 
 const EventLink = ({ event }: { event: EventRef }) => (
   <Link to="/history" search={{ after: String(event.position - 1) }} title={event.event_id}>
-    {event.type} at {event.position}
+    {event.type}
   </Link>
 )
 
@@ -92,6 +92,12 @@ const sourceColumns: Column<SourceRow>[] = [
     header: 'Event',
     meta: { main: true },
     cell: ({ row: { original } }) => <EventLink event={original} />,
+  },
+  {
+    id: 'position',
+    header: 'Position',
+    meta: { align: 'end' },
+    cell: ({ row: { original } }) => <span className="number">{original.position}</span>,
   },
   {
     id: 'item',
@@ -187,7 +193,7 @@ const ChargeCard = ({ charge }: { charge: Charge }) => {
       />
       {sources.length > 0 && (
         <>
-          <h3>Events behind it</h3>
+          <h3>Source events</h3>
           <DataTable
             label={`Events of ${titleOf(charge).toLowerCase()}`}
             columns={sourceColumns}
@@ -202,7 +208,7 @@ const ChargeCard = ({ charge }: { charge: Charge }) => {
   )
 }
 
-const unit = 'Prices are in credits per million tokens: micro-credits per token.'
+const unit = 'Prices are in credits per million tokens, which are micro-credits per token.'
 
 /** What a run cost, down to the events. */
 export const ChargeScreen = () => {

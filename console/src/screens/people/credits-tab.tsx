@@ -61,7 +61,7 @@ const Balances = () => {
               </span>
               <strong className={styles.balance}>{formatCredits(credit_balance)} credits</strong>
               <span className="soft small">
-                {formatCredits(effective_balance)} available, less what open runs hold back
+                {formatCredits(effective_balance)} available; open runs hold back the rest
               </span>
               <span className="small">
                 {plan === null ? 'No plan' : `Plan: ${plans[plan] ?? plan}`}

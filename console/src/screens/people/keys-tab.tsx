@@ -28,8 +28,8 @@ const ScopeChoice = ({ chosen, onChange }: ScopesProps) => (
   <fieldset className={styles.scopes}>
     <legend>Scopes</legend>
     {scopeGroups.map(({ label, scopes }) => (
-      <div key={label} role="group" aria-label={label} className={styles.scopeGroup}>
-        <span className="soft">{label}</span>
+      <fieldset key={label} className={styles.scopeGroup}>
+        <legend>{label}</legend>
         {scopes.map((scope) => (
           <Checkbox
             key={scope}
@@ -44,7 +44,7 @@ const ScopeChoice = ({ chosen, onChange }: ScopesProps) => (
             <code>{scope}</code>
           </Checkbox>
         ))}
-      </div>
+      </fieldset>
     ))}
   </fieldset>
 )

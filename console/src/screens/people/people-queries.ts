@@ -10,7 +10,7 @@ type UsageAnswer = Answer<'/api/admin/organizations/{organization_id}/usage'>
 export type UsageRow = UsageAnswer['usage'][number]
 export type ChargedRun = Answer<'/api/admin/organizations/{organization_id}/runs'>['runs'][number]
 
-export type Charges = Answer<'/api/admin/organizations/{organization_id}/audit/charges'>
+type Charges = Answer<'/api/admin/organizations/{organization_id}/audit/charges'>
 export type Charge = Charges['charges'][number]
 export type Term = Charge['terms'][number]
 export type EventRef = Charge['started_by']
