@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Button as AriaButton } from 'react-aria-components'
 import { z } from 'zod'
 import { type Answer, answerOf, api } from '../../api/client.ts'
+import { membersQuery } from '../../api/members.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { Diff } from '../../components/diff.tsx'
@@ -13,7 +14,7 @@ import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { draftOf, settingLabels, settingsIn, settingsOf } from './agent-draft.ts'
 import styles from './agents.module.css'
-import { type Agent, membersQuery } from './agents-queries.ts'
+import type { Agent } from './agents-queries.ts'
 
 type Events = Answer<'/api/admin/organizations/{organization_id}/audit/events'>
 type Event = Events['events'][number]

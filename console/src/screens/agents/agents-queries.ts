@@ -57,23 +57,6 @@ export const listedAgentsQuery = queryOptions({
   queryFn: () => answerOf(api.GET('/api/external/agents', {})),
 })
 
-export const datastoresQuery = queryOptions({
-  queryKey: ['datastores'],
-  queryFn: () => answerOf(api.GET('/api/external/rag/datastores', {})),
-})
-
-export const membersQuery = (organizationId: string) =>
-  queryOptions({
-    queryKey: ['member-names', organizationId],
-    queryFn: () =>
-      answerOf(
-        api.GET('/api/admin/organizations/{organization_id}/members', {
-          params: { path: { organization_id: organizationId }, query: { page_size: 200 } },
-        }),
-      ),
-    staleTime: 60_000,
-  })
-
 export const typeLabels: Readonly<Record<AgentType, string>> = {
   LLM_AGENT: 'Model agent',
   SEQUENTIAL_AGENT: 'Sequential',

@@ -7,6 +7,7 @@ import { ConfirmDialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/fields.tsx'
 import { notify } from '../../components/messages.tsx'
 import { Page } from '../../components/page.tsx'
+import { shortId } from '../../components/short-id.ts'
 import { EmptyState, ForbiddenState, QueryView, Skeleton } from '../../components/states.tsx'
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
@@ -137,7 +138,7 @@ const Facts = ({ approval }: { approval: Approval }) => {
       <dt>Run</dt>
       <dd>
         <Link to="/runs/$runId" params={{ runId: approval.run_id }} className="mono">
-          {approval.run_id.slice(0, 8)}
+          {shortId(approval.run_id)}
         </Link>
       </dd>
       <dt>Arguments digest</dt>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { memberNamesQuery } from '../../api/members.ts'
 import { Button } from '../../components/button.tsx'
 import { Select } from '../../components/fields.tsx'
 import { Page } from '../../components/page.tsx'
@@ -8,7 +9,6 @@ import { EmptyState, ForbiddenState, QueryView, Skeleton } from '../../component
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
-import { memberNamesQuery } from '../../session/user-name.tsx'
 import styles from './content.module.css'
 import { type Content, contentsQuery } from './content-queries.ts'
 import { labelOf, Preview, typeLabels } from './preview.tsx'
@@ -37,7 +37,7 @@ const useOwners = () => {
   const { can, isManager, organizationId } = useSession()
   const isAllowed = can('users:delegate') && can('admin:read') && isManager
   const { data } = useQuery({ ...memberNamesQuery(organizationId), enabled: isAllowed })
-  const members = [...(data ?? [])].map(([id, name]) => ({ id, label: name ?? id.slice(0, 8) }))
+  const members = [...(data ?? [])].map(([id, name]) => ({ id, label: name }))
   return members.length > 0 ? [{ id: 'me', label: 'My content' }, ...members] : []
 }
 

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
+import { datastoresQuery } from '../../api/datastores.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
@@ -17,7 +18,7 @@ import { Time } from '../../components/time.tsx'
 import { formatBytes } from '../../format/numbers.ts'
 import { useSession } from '../../session/session.ts'
 import styles from './knowledge.module.css'
-import { type Datastore, datastoresQuery, type Upload, uploadsQuery } from './knowledge-queries.ts'
+import { type Datastore, type Upload, uploadsQuery } from './knowledge-queries.ts'
 import { SearchTab } from './search-tab.tsx'
 import { UploadDialog } from './upload-dialog.tsx'
 import { Uploader } from './uploader.tsx'
@@ -227,7 +228,7 @@ export const DatastoreScreen = () => {
   const isAllowed = can('rag:read')
   const [isDeleting, setDeleting] = useState(false)
   const query = useQuery({ ...datastoresQuery, enabled: isAllowed })
-  const datastore = query.data?.find(({ datastore_id }) => datastore_id === datastoreId)
+  const datastore = query.data?.datastores.find(({ datastore_id }) => datastore_id === datastoreId)
   const back = <Link to="/knowledge">Knowledge</Link>
   if (!isAllowed)
     return (

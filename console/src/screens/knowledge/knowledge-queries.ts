@@ -5,11 +5,6 @@ export type Datastore = Answer<'/api/external/rag/datastores'>['datastores'][num
 export type Upload = Answer<'/api/external/rag/uploads'>['uploads'][number]
 export type UploadStatus = Upload['status']
 
-export const datastoresQuery = queryOptions({
-  queryKey: ['datastores'],
-  queryFn: async () => (await answerOf(api.GET('/api/external/rag/datastores'))).datastores,
-})
-
 const unfinished: readonly string[] = ['processing', 'pending', 'indexing']
 
 export const isUnfinished = ({ status }: Pick<Upload, 'status'>): boolean =>

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
+import { datastoresQuery } from '../../api/datastores.ts'
 import { messageOf } from '../../api/problem.ts'
 import { Count } from '../../components/amounts.tsx'
 import { Button } from '../../components/button.tsx'
@@ -12,7 +13,7 @@ import { Page } from '../../components/page.tsx'
 import { EmptyState, ForbiddenState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
-import { type Datastore, datastoresQuery } from './knowledge-queries.ts'
+import type { Datastore } from './knowledge-queries.ts'
 
 const columns: Column<Datastore>[] = [
   {
@@ -119,13 +120,13 @@ export const KnowledgeScreen = () => {
     <Page
       title="Knowledge"
       description="Documents in DataStores, which agents search for their answers."
-      actions={data && data.length > 0 && create}
+      actions={data && data.datastores.length > 0 && create}
     >
       {isAllowed ? (
         <DataTable
           label="DataStores"
           columns={columns}
-          rows={data}
+          rows={data?.datastores}
           rowId={({ datastore_id }) => datastore_id}
           linked
           error={data ? undefined : error}

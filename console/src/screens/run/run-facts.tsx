@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { memberNamesQuery } from '../../api/members.ts'
 import { Count, Credits, Duration } from '../../components/amounts.tsx'
 import { CopyButton } from '../../components/code-block.tsx'
 import { shortId } from '../../components/short-id.ts'
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
-import { memberNamesQuery, type RunSummary } from '../runs/runs-queries.ts'
+import type { RunSummary } from '../runs/runs-queries.ts'
 import styles from './run.module.css'
 
 const Fact = ({ name, children }: { name: string; children: ReactNode }) => (

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { memberNamesQuery } from '../../api/members.ts'
 import { Button } from '../../components/button.tsx'
 import { ChoiceBar } from '../../components/choice-bar.tsx'
 import { Select, TextField } from '../../components/fields.tsx'
 import { useSession } from '../../session/session.ts'
 import { isFiltered, type RunFilters, runStatuses, timeRanges } from './filters.ts'
 import styles from './runs.module.css'
-import { agentsQuery, memberNamesQuery, modelsQuery } from './runs-queries.ts'
+import { agentsQuery, modelsQuery } from './runs-queries.ts'
 
 const statusNames = {
   queued: 'Queued',

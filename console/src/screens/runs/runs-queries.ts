@@ -66,23 +66,6 @@ export const agentsQuery = (organizationId: string) =>
     staleTime: 30_000,
   })
 
-/** Names of members by their ids; the first 200. */
-export const memberNamesQuery = (organizationId: string) =>
-  queryOptions({
-    queryKey: ['member-names', organizationId],
-    queryFn: async () => {
-      const { members } = await answerOf(
-        api.GET('/api/admin/organizations/{organization_id}/members', {
-          params: { path: { organization_id: organizationId }, query: { page_size: 200 } },
-        }),
-      )
-      return new Map(
-        members.map(({ user_id, name, email }) => [user_id, name || email || user_id] as const),
-      )
-    },
-    staleTime: 30_000,
-  })
-
 /** The models that were used in the last 90 days. */
 export const modelsQuery = (organizationId: string) =>
   queryOptions({

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
+import { memberNamesQuery } from '../../api/members.ts'
 import { useFeedSignal } from '../../api/use-feed-signal.ts'
 import { Button } from '../../components/button.tsx'
 import { DataTable, useCursorPaging } from '../../components/data-table.tsx'
@@ -12,7 +13,7 @@ import { filtersOf, isFiltered, type RunFilters, runSorts } from './filters.ts'
 import { useHeldRows } from './held-rows.ts'
 import { runColumns } from './run-columns.tsx'
 import styles from './runs.module.css'
-import { memberNamesQuery, runsKey, runsQuery } from './runs-queries.ts'
+import { runsKey, runsQuery } from './runs-queries.ts'
 
 const route = getRouteApi('/runs')
 
