@@ -78,9 +78,9 @@ t.test('a search shows matching steps below all that are above them', async (t) 
 t.test('bars are parts of the time from the first start to the last end', async (t) => {
   const span = spanOf(run, 0)
   t.equal(span.end - span.start, 100)
-  t.strictSame(barOf(step('x', null), span, 0), { begin: 0, width: 1 })
+  t.strictSame(barOf(step('x', null), span, 0), { offset: 0, width: 1 })
   const late = step('y', null, { started_at: '2026-01-01T00:00:00.060Z', duration_ms: 40 })
-  t.strictSame(barOf(late, span, 0), { begin: 0.6, width: 0.4 })
+  t.strictSame(barOf(late, span, 0), { offset: 0.6, width: 0.4 })
 })
 
 t.test('an open step lasts until now', async (t) => {

@@ -71,7 +71,7 @@ export const startRuns = async (t: Test) => {
     shop,
     ask,
     /** A turn with a call of a tool, and an answer in Markdown. */
-    async answered(session_id = 'orders', text = 'Where is my order A-1?'): Promise<string> {
+    async completedRun(session_id = 'orders', text = 'Where is my order A-1?'): Promise<string> {
       provider.next({ text: 'Let me look. ', calls: [call] }, { text: markdown })
       return ask(text, session_id)
     },

@@ -12,7 +12,7 @@ export const ask = async (page: Page, text: string): Promise<void> => {
 export const answers = (page: Page) => page.getByRole('article').filter({ hasNotText: /^You/ })
 
 /** Waits until the turn is over, and its answer is stored. */
-export const ended = async (page: Page): Promise<void> => {
+export const turnEnd = async (page: Page): Promise<void> => {
   await page.getByText('The turn has ended').waitFor({ state: 'attached' })
   await page.getByRole('button', { name: 'Send' }).waitFor()
 }

@@ -63,15 +63,15 @@ t.test('people and keys', needsConsole, async (t) => {
     await created.getByRole('button', { name: 'Copy api key' }).click()
     await page.getByText('API key copied').waitFor()
     await screenshot(page, 'console-key-created')
-    const made: string = await page.evaluate('navigator.clipboard.readText()')
+    const newKey: string = await page.evaluate('navigator.clipboard.readText()')
     const status = async () =>
-      (await fetch(`${at}/members`, { headers: { 'x-api-key': made } })).status
+      (await fetch(`${at}/members`, { headers: { 'x-api-key': newKey } })).status
     t.equal(await status(), 200)
     await created.getByRole('button', { name: 'Done' }).click()
-    t.equal(await page.getByText(made).count(), 0, 'it is not shown again')
+    t.equal(await page.getByText(newKey).count(), 0, 'it is not shown again')
 
     const row = page.getByRole('row', { name: 'Website' })
-    await row.getByText(made.slice(-4)).waitFor()
+    await row.getByText(newKey.slice(-4)).waitFor()
     await row.getByRole('button', { name: 'Actions for Website' }).click()
     await page.getByRole('menuitem', { name: 'Revoke' }).click()
     await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
@@ -116,9 +116,9 @@ t.test('people and keys', needsConsole, async (t) => {
     const headers = { 'x-api-key': key, 'content-type': 'application/json' }
     const body = JSON.stringify({ name: 'Reader', scopes: ['rag:read'] })
     const reply = await fetch(`${at}/api-keys`, { method: 'POST', headers, body })
-    const { key: made } = (await reply.json()) as { key: string }
+    const { key: newKey } = (await reply.json()) as { key: string }
     for (const path of ['/people', '/history', '/charges/r-1']) {
-      const { page } = await open(path, undefined, made)
+      const { page } = await open(path, undefined, newKey)
       await page.getByText('It needs the scope admin:read').waitFor()
     }
     t.pass('on each of the screens')

@@ -8,7 +8,7 @@ import {
   settled,
   startConsole,
 } from '../../support/console-screens.ts'
-import { answers, ask, ended } from '../../support/playground.ts'
+import { answers, ask, turnEnd } from '../../support/playground.ts'
 
 t.test('the playground', needsConsole, async (t) => {
   const { page: open, key, organizationId, url } = await startConsole(t)
@@ -34,7 +34,7 @@ t.test('the playground', needsConsole, async (t) => {
     t.match(await focused(page), { seen: true })
     await page.keyboard.type('How many days of leave are there?')
     await page.keyboard.press('Enter')
-    await ended(page)
+    await turnEnd(page)
     t.match(await answers(page).last().innerText(), /Librarian[\s\S]*28 days of paid leave/)
     t.match(page.url(), /session=[0-9a-f-]{36}/)
     t.equal(await page.locator('textarea:focus').count(), 1, 'the next message can be typed')
@@ -43,7 +43,7 @@ t.test('the playground', needsConsole, async (t) => {
   await t.test('shows agents and tools of the latest turn, also after a reload', async (t) => {
     const { page } = await open('/playground')
     await ask(page, 'How many days of leave are there?')
-    await ended(page)
+    await turnEnd(page)
     await page.reload()
     const activity = page.getByText('Orchestrator, Librarian · search_knowledge')
     await activity.click()
@@ -56,7 +56,7 @@ t.test('the playground', needsConsole, async (t) => {
   await t.test('shows a picture and a sound that an agent generates', async (t) => {
     const { page } = await open('/playground')
     await ask(page, 'Draw an image of a lighthouse')
-    await ended(page)
+    await turnEnd(page)
     const picture = page.getByRole('img', { name: 'Draw an image of a lighthouse' })
     await picture.waitFor()
     t.ok(await page.evaluate("document.querySelector('main img').decode().then(() => true)"))
@@ -82,7 +82,7 @@ t.test('the playground', needsConsole, async (t) => {
     await page.reload()
     await approval.getByRole('button', { name: 'Approve' }).click()
     await page.getByText('I will remember that').first().waitFor()
-    await ended(page)
+    await turnEnd(page)
     t.equal(await approval.count(), 0)
 
     await ask(page, 'Remember that I take tea at four')
@@ -92,7 +92,7 @@ t.test('the playground', needsConsole, async (t) => {
     t.strictSame(await axeFindings(page), [])
     await approval.getByRole('button', { name: 'Deny call' }).click()
     await approval.waitFor({ state: 'detached' })
-    await ended(page)
+    await turnEnd(page)
     const { body } = await api.ask('GET', '/api/external/approvals')
     t.match(body.approvals, [
       { status: 'denied', reason: 'Not now' },
@@ -117,9 +117,9 @@ t.test('the playground', needsConsole, async (t) => {
   await t.test('forks a conversation, and regenerates an answer in a fork', async (t) => {
     const { page } = await open('/playground')
     await ask(page, 'When is the office open?')
-    await ended(page)
+    await turnEnd(page)
     await ask(page, 'And how many days of leave?')
-    await ended(page)
+    await turnEnd(page)
     const first = new URL(page.url()).searchParams.get('session')
     await answers(page).nth(0).getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('menuitem', { name: 'Fork from here' }).click()
@@ -132,7 +132,7 @@ t.test('the playground', needsConsole, async (t) => {
     await answers(page).last().getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('menuitem', { name: 'Regenerate' }).click()
     await page.waitForURL((address) => address.searchParams.get('session') !== fork)
-    await ended(page)
+    await turnEnd(page)
     t.match(await answers(page).last().innerText(), /8:00 to 18:00/)
     const { body } = await api.messages(first ?? '')
     t.equal(body.total, 4, 'the first conversation is as it was')
@@ -141,7 +141,7 @@ t.test('the playground', needsConsole, async (t) => {
   await t.test('shows what was done as code, in the language of the address', async (t) => {
     const { page, context } = await open('/playground')
     await ask(page, 'Hello')
-    await ended(page)
+    await turnEnd(page)
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByRole('button', { name: 'Code' }).click()
     const dialog = page.getByRole('dialog', { name: 'The same as code' })
@@ -173,9 +173,9 @@ t.test('the playground', needsConsole, async (t) => {
     const { page } = await open('/playground')
     await checkLooks(t, page, 'playground-empty')
     await ask(page, 'How many days of leave are there?')
-    await ended(page)
+    await turnEnd(page)
     await ask(page, 'Draw an image of a lighthouse')
-    await ended(page)
+    await turnEnd(page)
     await page.getByRole('img', { name: 'Draw an image of a lighthouse' }).waitFor()
     await page.getByText('Orchestrator, Studio').click()
     await checkLooks(t, page, 'playground')

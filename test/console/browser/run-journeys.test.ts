@@ -5,8 +5,8 @@ import { startRuns } from '../../support/console-runs.ts'
 import { axeFindings, checkLooks, needsConsole, settled } from '../../support/console-screens.ts'
 
 t.test('why a run failed is found by keyboard alone', needsConsole, async (t) => {
-  const { page: open, answered, failed } = await startRuns(t)
-  await answered()
+  const { page: open, completedRun, failed } = await startRuns(t)
+  await completedRun()
   await failed()
   const { page } = await open('/runs')
   const press = async (key: string, times = 1) => {
@@ -49,8 +49,8 @@ t.test('why a run failed is found by keyboard alone', needsConsole, async (t) =>
 })
 
 t.test('a search finds words of results and answers, and marks them', needsConsole, async (t) => {
-  const { page: open, answered } = await startRuns(t)
-  const run = await answered()
+  const { page: open, completedRun } = await startRuns(t)
+  const run = await completedRun()
   const { page } = await open(`/runs/${run}`)
   await page.getByText('is on its way').waitFor()
   await page.getByLabel('Search in this run').fill('LAMP')
@@ -65,8 +65,8 @@ t.test('a search finds words of results and answers, and marks them', needsConso
 })
 
 t.test('a message is forked, and its answer regenerated and compared', needsConsole, async (t) => {
-  const { page: open, answered, provider } = await startRuns(t)
-  const run = await answered()
+  const { page: open, completedRun, provider } = await startRuns(t)
+  const run = await completedRun()
   const { page } = await open(`/runs/${run}`)
   const act = async (name: string) => {
     await page.getByRole('button', { name: 'More actions', exact: true }).last().click()
@@ -92,8 +92,8 @@ t.test('a message is forked, and its answer regenerated and compared', needsCons
 })
 
 t.test('a replay shows what another instruction changes', needsConsole, async (t) => {
-  const { page: open, answered } = await startRuns(t)
-  const run = await answered()
+  const { page: open, completedRun } = await startRuns(t)
+  const run = await completedRun()
   const { page } = await open(`/runs/${run}?tab=replay`)
   await page.getByLabel('Instruction').fill('Answer in French.')
   t.match(await page.locator('main').innerText(), /Answer in French\.\\?"/)
@@ -151,7 +151,7 @@ t.test('a run that goes on shows its answer once it is there', needsConsole, asy
     release = resolve
   })
   provider.next({ text: 'It took a while.', hold: { after: 1, until } })
-  const asked = ask('Take your time', 'slow')
+  const reply = ask('Take your time', 'slow')
   const { page } = await open('/runs')
   const table = page.getByRole('table', { name: 'Runs' })
   await table.getByText('Running').waitFor()
@@ -162,7 +162,7 @@ t.test('a run that goes on shows its answer once it is there', needsConsole, asy
   await page.getByRole('treegrid').getByText('Running').first().waitFor()
   await page.getByRole('tab', { name: 'Conversation' }).click()
   release()
-  await asked
+  await reply
   await page.getByText('It took a while.').waitFor()
   await page.getByText('Completed').first().waitFor()
 })

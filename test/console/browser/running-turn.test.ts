@@ -2,7 +2,7 @@ import t from 'tap'
 import { screenshot } from '../../support/browser.ts'
 import { client } from '../../support/client.ts'
 import { axeFindings, needsConsole, startConsole } from '../../support/console-screens.ts'
-import { answers, ask, ended } from '../../support/playground.ts'
+import { answers, ask, turnEnd } from '../../support/playground.ts'
 import { providerDouble } from '../../support/provider-double.ts'
 
 t.test('a turn of a slow model', needsConsole, async (t) => {
@@ -34,7 +34,7 @@ t.test('a turn of a slow model', needsConsole, async (t) => {
     await page.getByRole('button', { name: 'Stop' }).waitFor()
     release()
     await page.getByText('One two three four five six.', { exact: true }).waitFor()
-    await ended(page)
+    await turnEnd(page)
     t.equal(await page.getByRole('article').count(), 2)
   })
 
@@ -46,7 +46,7 @@ t.test('a turn of a slow model', needsConsole, async (t) => {
     await page.getByText('One two').waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByText('Stopped', { exact: true }).waitFor()
-    await ended(page)
+    await turnEnd(page)
     const session = new URL(page.url()).searchParams.get('session') ?? ''
     t.match((await api.messages(session)).body.messages, [{}, { content: /^One two/ }])
     await ask(page, 'Go on')
@@ -67,7 +67,7 @@ t.test('a turn of a slow model', needsConsole, async (t) => {
     })
     const { page } = await open('/playground')
     await ask(page, 'Markdown, please')
-    await ended(page)
+    await turnEnd(page)
     const answer = answers(page).last()
     t.equal(await answer.locator('strong', { hasText: 'Bold' }).count(), 1)
     t.equal(await answer.locator('img').count(), 0)
@@ -91,7 +91,7 @@ t.test('a turn of a slow model', needsConsole, async (t) => {
     const { page } = await open('/playground')
     await ask(page, 'Fail')
     await page.getByRole('alert').getByText('model_misconfigured').waitFor()
-    await ended(page)
+    await turnEnd(page)
     t.strictSame(await axeFindings(page), [])
     await screenshot(page, 'console-playground-failed')
   })

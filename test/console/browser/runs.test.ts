@@ -7,8 +7,8 @@ t.test(
   'a filter is at one click, in the address, and survives a reload',
   needsConsole,
   async (t) => {
-    const { page: open, answered, failed } = await startRuns(t)
-    await answered()
+    const { page: open, completedRun, failed } = await startRuns(t)
+    await completedRun()
     await failed()
     const { page } = await open('/runs')
     const rows = page.getByRole('table', { name: 'Runs' }).locator('tbody tr')

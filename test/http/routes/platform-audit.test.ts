@@ -210,17 +210,20 @@ t.test("nobody but the platform reads the platform's history", async (t) => {
   t.notOk(own.body.events.some(({ type }: Event) => type === 'IdentityLinked'))
 })
 
-t.test('every audit route of an organization but the charges of its runs has its twin', async (t) => {
-  const { http } = await startApp(t, {}, { laterApart: true })
-  await http.ready()
-  const { paths } = (await http.inject('/api/openapi.json')).json()
-  const under = (path: string) =>
-    Object.keys(paths)
-      .filter((route) => route.startsWith(path))
-      .map((route) => route.slice(path.length))
-      .toSorted()
-  const twins = under(`${at}/`)
-  t.ok(twins.length > 5)
-  const ofOrganization = under('/api/admin/organizations/{organization_id}/audit/')
-  t.strictSame([...twins, 'charges'].toSorted(), ofOrganization)
-})
+t.test(
+  'every audit route of an organization but the charges of its runs has its twin',
+  async (t) => {
+    const { http } = await startApp(t, {}, { laterApart: true })
+    await http.ready()
+    const { paths } = (await http.inject('/api/openapi.json')).json()
+    const under = (path: string) =>
+      Object.keys(paths)
+        .filter((route) => route.startsWith(path))
+        .map((route) => route.slice(path.length))
+        .toSorted()
+    const twins = under(`${at}/`)
+    t.ok(twins.length > 5)
+    const ofOrganization = under('/api/admin/organizations/{organization_id}/audit/')
+    t.strictSame([...twins, 'charges'].toSorted(), ofOrganization)
+  },
+)

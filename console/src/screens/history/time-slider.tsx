@@ -50,7 +50,7 @@ export const TimeSlider = ({ label, start: from, end, moments, onChange }: TimeS
   const [dragged, setDragged] = useState<number[]>()
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new address ends the dragging
   useEffect(() => setDragged(undefined), [key])
-  const shown = dragged ?? stored
+  const times = dragged ?? stored
   const momentAt = (at: number, { otherwise }: Moment): string | undefined => {
     const isEnd = otherwise === 'now' ? at >= end : at <= start
     return isEnd ? undefined : new Date(at).toISOString()
@@ -65,7 +65,7 @@ export const TimeSlider = ({ label, start: from, end, moments, onChange }: TimeS
         minValue={start}
         maxValue={end}
         step={step}
-        value={shown}
+        value={times}
         onChange={(values) => setDragged([values].flat())}
         onChangeEnd={(values) =>
           onChange(

@@ -150,7 +150,7 @@ const Comparison = ({ a, b }: { a: string; b: string }) => {
   )
   const failed = [first, second].find(({ error, run }) => error && !run)
   if (failed) return <FailedState error={failed.error} onRetry={failed.retry} />
-  const shown = isWhole ? steps : steps.slice(0, mostSteps)
+  const visibleSteps = isWhole ? steps : steps.slice(0, mostSteps)
   return (
     <>
       <DataTable
@@ -182,11 +182,11 @@ const Comparison = ({ a, b }: { a: string; b: string }) => {
       <DataTable
         label="Steps of both runs"
         columns={stepColumns}
-        rows={first.run && second.run ? shown : undefined}
+        rows={first.run && second.run ? visibleSteps : undefined}
         rowId={({ id }) => id}
         empty={<EmptyState icon="runs" title="No steps" />}
       />
-      {shown.length < steps.length && (
+      {visibleSteps.length < steps.length && (
         <div>
           <Button onPress={() => setWhole(true)}>
             Show all {formatNumber(steps.length)} steps

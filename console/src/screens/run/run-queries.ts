@@ -157,7 +157,7 @@ const eventsOf = async ({ organizationId, run, ...filters }: EventsOf, after: nu
   }
 }
 
-const ends: ReadonlySet<string> = new Set([
+const endTypes: ReadonlySet<string> = new Set([
   'RunCompleted',
   'RunFailed',
   'RunCancelled',
@@ -176,7 +176,7 @@ export const runEventsQuery = (organizationId: string, run: RunSummary) =>
       for (let page = 0; page < mostPages && after !== undefined; page++) {
         const { events, next } = await eventsOf(filters, after)
         all.push(...events)
-        after = events.some(({ type }) => ends.has(type)) ? undefined : next
+        after = events.some(({ type }) => endTypes.has(type)) ? undefined : next
       }
       return all
     },

@@ -104,11 +104,11 @@ const RunDetail = ({
     void navigate({ search: { ...search, ...change }, replace, resetScroll: false })
   const { words, setWords } = useWords(q, (text) => set({ q: text || undefined }))
   const { matches, isSearching } = useSearch(run, steps, q)
-  const shown = steps.filter(({ kind }) => kind !== 'attempt' || run.attempts > 1).length
+  const stepCount = steps.filter(({ kind }) => kind !== 'attempt' || run.attempts > 1).length
   const showStep = (id: string) => set({ tab: 'steps', step: id }, tab === 'steps')
   const stepsLabel = matches
-    ? `Steps (${formatNumber(matches.size)} of ${formatNumber(shown)})`
-    : `Steps (${formatNumber(shown)}${isPartial ? '+' : ''})`
+    ? `Steps (${formatNumber(matches.size)} of ${formatNumber(stepCount)})`
+    : `Steps (${formatNumber(stepCount)}${isPartial ? '+' : ''})`
   return (
     <>
       <Outcome run={run} steps={steps} onStep={showStep} />
@@ -189,14 +189,14 @@ const RunPage = () => {
     )
   }
   const { tab, q } = search
-  const kept = { ...filters, ...(tab ? { tab } : {}), ...(q ? { q } : {}) }
+  const linkSearch = { ...filters, ...(tab ? { tab } : {}), ...(q ? { q } : {}) }
   return (
     <Page
       title={run.agent_name}
       back={back}
       actions={
         <>
-          <Neighbors runId={runId} filters={filters} search={kept} />
+          <Neighbors runId={runId} filters={filters} search={linkSearch} />
           <Menu
             label="Run"
             trigger={<IconButton icon="more" label="More actions of the run" />}

@@ -59,7 +59,7 @@ type RowProps = {
 
 const Row = ({ row, index, top, span, now, isSelected, isMatch, onSelect, onToggle }: RowProps) => {
   const { step, depth, children, isExpanded } = row
-  const { begin, width } = barOf(step, span, now)
+  const { offset, width } = barOf(step, span, now)
   return (
     <div
       role="row"
@@ -98,10 +98,10 @@ const Row = ({ row, index, top, span, now, isSelected, isMatch, onSelect, onTogg
         </span>
         <Mark step={step} />
       </div>
-      <div role="gridcell" className={styles.time} aria-label={`Starts at ${begin.toFixed(2)}`}>
+      <div role="gridcell" className={styles.time} aria-label={`Starts at ${offset.toFixed(2)}`}>
         <span
           className={classNames(styles.bar, barClass(step))}
-          style={{ insetInlineStart: `${begin * 100}%`, width: `${width * 100}%` }}
+          style={{ insetInlineStart: `${offset * 100}%`, width: `${width * 100}%` }}
         />
       </div>
       <div role="gridcell" className={styles.number}>
@@ -211,7 +211,7 @@ export const StepTree = (props: StepTreeProps) => {
     event.preventDefault()
     act()
   }
-  const shown = rows.slice(first, last)
+  const visibleRows = rows.slice(first, last)
   const isRendered = at >= first && at < last
   return (
     <div
@@ -226,7 +226,7 @@ export const StepTree = (props: StepTreeProps) => {
     >
       <Head span={span} />
       <div role="rowgroup" className={styles.rows} style={{ height: rows.length * rowHeight }}>
-        {shown.map((row, offset) => {
+        {visibleRows.map((row, offset) => {
           const index = first + offset
           const { step_id: id } = row.step
           return (

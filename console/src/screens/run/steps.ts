@@ -34,11 +34,11 @@ const byStart = (left: Step, right: Step): number =>
  */
 export const treeOf = (steps: readonly Step[]): StepTree => {
   const attempts = steps.filter(({ kind }) => kind === 'attempt').length
-  const shown = attempts > 1 ? steps : steps.filter(({ kind }) => kind !== 'attempt')
-  const ids = new Set(shown.map(({ step_id }) => step_id))
+  const visibleSteps = attempts > 1 ? steps : steps.filter(({ kind }) => kind !== 'attempt')
+  const ids = new Set(visibleSteps.map(({ step_id }) => step_id))
   const childrenOf = new Map<string, Step[]>()
   const top: Step[] = []
-  for (const step of shown) {
+  for (const step of visibleSteps) {
     const { parent_id: parent, step_id: id } = step
     if (parent === null || parent === id || !ids.has(parent)) top.push(step)
     else {
@@ -109,9 +109,9 @@ export const spanOf = (steps: readonly Step[], now: number): Span => {
 /** Where a step's bar begins and how long it is, as parts of the span. */
 export const barOf = (step: Step, { start, end }: Span, now: number) => {
   const length = end - start
-  const begin = (Date.parse(step.started_at) - start) / length
-  const width = (endOf(step, now) - start) / length - begin
-  return { begin: Math.min(Math.max(begin, 0), 1), width: Math.min(Math.max(width, 0), 1) }
+  const offset = (Date.parse(step.started_at) - start) / length
+  const width = (endOf(step, now) - start) / length - offset
+  return { offset: Math.min(Math.max(offset, 0), 1), width: Math.min(Math.max(width, 0), 1) }
 }
 
 /** Round distances from the start, about four of them. */

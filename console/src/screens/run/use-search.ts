@@ -26,14 +26,14 @@ const stepsSaying = (
     .map(({ step_id }) => step_id)
 }
 
-type Found = { matches: ReadonlySet<string> | undefined; isSearching: boolean }
+type SearchResult = { matches: ReadonlySet<string> | undefined; isSearching: boolean }
 
 /** The steps that contain words in their names, arguments, results and answers. */
 export const useSearch = (
   run: RunSummary | undefined,
   steps: readonly Step[],
   query: string,
-): Found => {
+): SearchResult => {
   const { organizationId } = useSession()
   const words = query.trim().toLowerCase()
   const isActive = words.length >= shortest

@@ -27,13 +27,13 @@ export const useHeldRows = <T extends Identified>(
   const ids = latest.map(({ run_id }) => run_id)
   const isOther = held?.key !== key || (held.ids.length === 0 && ids.length > 0)
   if (isOther) setHeld({ key, ids })
-  const shown = isOther ? ids : held.ids
+  const visibleIds = isOther ? ids : held.ids
   const present = new Set(ids)
-  const inList = new Set(shown)
+  const inList = new Set(visibleIds)
   return {
-    rows: shown.flatMap((id) => known.current.get(id) ?? []),
+    rows: visibleIds.flatMap((id) => known.current.get(id) ?? []),
     added: ids.filter((id) => !inList.has(id)).length,
-    hasLeft: shown.some((id) => !present.has(id)),
+    hasLeft: visibleIds.some((id) => !present.has(id)),
     apply: () => setHeld({ key, ids }),
   }
 }
