@@ -2,6 +2,8 @@ import createClient, { type Middleware } from 'openapi-fetch'
 import { problemOf } from './problem.ts'
 import type { paths } from './schema.d.ts'
 
+export type { paths }
+
 type Signals = {
   /** Sent with every change, so that no other site can make one. */
   csrfToken: string | undefined

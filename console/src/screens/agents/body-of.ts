@@ -1,4 +1,4 @@
-import type { paths } from '../../api/schema.d.ts'
+import type { paths } from '../../api/client.ts'
 
 /** The JSON body of a request. */
 export type BodyOf<

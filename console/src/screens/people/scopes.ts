@@ -1,4 +1,4 @@
-import type { paths } from '../../api/schema.d.ts'
+import type { paths } from '../../api/client.ts'
 
 type NewKey =
   paths['/api/admin/organizations/{organization_id}/api-keys']['post']['requestBody']['content']['application/json']
