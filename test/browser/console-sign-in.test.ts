@@ -9,6 +9,9 @@ import { browser, fitsWidth, needsChromium, screenshot, sends } from '../support
 import { identityProvider } from '../support/identity-provider.ts'
 import { newFolder, startApp } from '../support/server.ts'
 
+// A script in a page has no limit of its own.
+t.setTimeout(180_000)
+
 const index = '<!doctype html><link rel="icon" href="data:,"><title>Built</title>'
 
 const scene = async (t: Test, env: Record<string, string> = {}) => {

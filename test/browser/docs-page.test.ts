@@ -28,7 +28,7 @@ const isFilledIn = (block: Locator) => async (): Promise<boolean> => {
 
 /** What the demo organization does not have, or what is for the platform. */
 const others =
-  /\{(?:event_id|response_id|approval_id|run_id|user_id|key_id|content_id|name|tile)\}|api\/(?:admin\/(?:platform|projections|master-key|identity|users)|me\/)|external\/me\/|\/instruction$|cancel|\/stream$|\/ws\/|^\/console\/|^\/api\/admin\/organizations$|management\/users$/
+  /\{(?:event_id|response_id|approval_id|run_id|user_id|key_id|content_id|name|tile)\}|api\/(?:admin\/(?:platform|projections|master-key|identity|users)|me\/)|external\/me\/|\/instruction$|cancel|\/charges$|\/stream$|\/ws\/|^\/console\/|^\/api\/admin\/organizations$|management\/users$/
 
 t.test('/docs works as it stands', needsChromium, async (t) => {
   const { url, key } = await startDemo(t)

@@ -57,6 +57,8 @@ const rare = [
   'UploadReread',
   'UploadRereadingStarted',
   'UploadRequeued',
+  'WelcomeLinkCreated',
+  'WelcomeLinkUsed',
 ]
 
 const categoryOf = (stream: string) =>
@@ -68,6 +70,22 @@ const passing = ['forks', 'unreadable_events']
 /** What is recorded some time after the requests that it counts. */
 const late = ['AccessRefused', 'ApiKeyUsed']
 
+/** Signs in to the console; what a browser sends with later requests. */
+const signIn = async (url: string, api_key: string) => {
+  const reply = await fetch(`${url}/console/session`, {
+    method: 'POST',
+    headers: { origin: url, 'content-type': 'application/json' },
+    body: JSON.stringify({ api_key }),
+  })
+  const { csrf_token } = (await reply.json()) as { csrf_token: string }
+  const [cookie = ''] = (reply.headers.get('set-cookie') ?? '').split(';')
+  return { origin: url, cookie, 'x-csrf-token': csrf_token }
+}
+
+const signInAndOut = async (url: string, key: string): Promise<void> => {
+  await fetch(`${url}/console/session`, { method: 'DELETE', headers: await signIn(url, key) })
+}
+
 t.test('live views are what the log comes to, after something of everything', async (t) => {
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'reprise-'))
   t.teardown(() => rm(DATA_DIR, { recursive: true, force: true }))
@@ -75,6 +93,9 @@ t.test('live views are what the log comes to, after something of everything', as
   const platform = platformOf(server.url)
   const [firstLoad, secondLoad] = [await workload(platform), await workload(platform)]
   t.not(firstLoad.organizationId, secondLoad.organizationId)
+
+  await signInAndOut(server.url, firstLoad.keys.own.key)
+  await signIn(server.url, firstLoad.keys.own.key)
 
   const admin = server.as(superAdminKey)
   const types = new Set<string>()
