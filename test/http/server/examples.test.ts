@@ -47,6 +47,7 @@ const byUser = /^\/api\/me\/|\/me\/credentials|\/instruction$|\/approvals|\/outc
 /** The refusals of examples that name a thing that the demo lacks or still uses. */
 const refused: Readonly<Record<string, string>> = {
   'get /ws/chat': 'upgrade_required',
+  'get /api/admin/organizations/{organization_id}/audit/charges': 'invalid_query',
   'post /console/session': 'origin_not_allowed',
   'get /console/session': 'invalid_session',
   'delete /console/session': 'invalid_session',
