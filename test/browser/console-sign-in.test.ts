@@ -29,7 +29,10 @@ const otherPort = async (t: Test) => {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.teardown(() => server.close())
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 

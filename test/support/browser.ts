@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { setTimeout as after } from 'node:timers/promises'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import file, { type Test } from 'tap'
 
@@ -22,6 +23,9 @@ export const needsChromium = executablePath
   ? {}
   : { skip: `none of ${names.join(', ')} in PATH runs, and CHROMIUM_PATH is not set` }
 
+/** A Chromium has this long to end. */
+const closeMs = 15_000
+
 /** The Chromium of a file's tests: a start takes seconds. */
 let launched: Promise<Browser> | undefined
 
@@ -34,7 +38,8 @@ const launch = async (): Promise<Browser> => {
   })
   file.teardown(async () => {
     launched = undefined
-    await started.close()
+    // One that does not end would keep its file, and all that come after it, waiting.
+    await Promise.race([started.close(), after(closeMs, undefined, { ref: false })])
   })
   return started
 }
