@@ -15,6 +15,10 @@ export const inCredits = (amount: number): number => amount / creditUnit
 /** A duration in whole milliseconds, of a count with fractions. */
 export const wholeMs = (ms: number): number => Math.round(saturate(ms))
 
+/** Milliseconds from one time to another: at least 0, as clocks of two processes differ. */
+export const msBetween = (start: string, end: string): number =>
+  Math.max(0, Date.parse(end) - Date.parse(start))
+
 /** Log position that orders a list: times may step back, positions do not. */
 export const place = z.int()
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { chargeOf, saturate } from '../src/domain/amounts.ts'
 import type { Seen } from '../src/domain/event.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
-import { count, credits, inCredits, micro, text, timestamp, wholeMs } from './fields.ts'
+import { count, credits, inCredits, micro, msBetween, text, timestamp, wholeMs } from './fields.ts'
 import { projection, without } from './projection.ts'
 
 /** One step of a run: an agent, a model's answer, a call of a tool, or its approval. */
@@ -73,9 +73,6 @@ const before = (at: string, ms: number): string => {
 
 const earlier = (left: string, right: string): string =>
   Date.parse(right) < Date.parse(left) ? right : left
-
-const since = (start: string, end: string): number =>
-  Math.max(0, Date.parse(end) - Date.parse(start))
 
 type Event = Seen<typeof sessionEvents>
 type Stepped<Type extends Event['type']> = Seen<typeof sessionEvents, Type>
@@ -163,7 +160,7 @@ const toolStatuses = { ok: 'completed', failed: 'failed', unknown: 'unknown' } a
 
 const endTool = (view: RunStepView, { metadata, data }: Stepped<'ToolCompleted'>): RunStepView => ({
   ...view,
-  duration_ms: wholeMs(data.durationMs ?? since(view.started_at, metadata.at)),
+  duration_ms: wholeMs(data.durationMs ?? msBetween(view.started_at, metadata.at)),
   status: toolStatuses[data.outcome ?? (data.ok ? 'ok' : 'failed')],
 })
 
@@ -171,7 +168,7 @@ const endApproval = (
   view: RunStepView,
   { metadata }: Event,
   status: 'approved' | 'denied' | 'expired' | 'withdrawn',
-): RunStepView => ({ ...view, status, duration_ms: since(view.started_at, metadata.at) })
+): RunStepView => ({ ...view, status, duration_ms: msBetween(view.started_at, metadata.at) })
 
 /** Ids of the steps of an event; none where an earlier version stored it without its place. */
 const idsOf = (event: Event): string | readonly string[] => {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { chargeOf, saturate } from '../src/domain/amounts.ts'
 import type { Recorded, Seen } from '../src/domain/event.ts'
-import { sessionEvents } from '../src/domain/session/events.ts'
+import { type RunEndType, sessionEvents } from '../src/domain/session/events.ts'
 import { count, credits, inCredits, incomplete, micro, text, timestamp, wholeMs } from './fields.ts'
 import { idIn, projection, without } from './projection.ts'
 import { durationOf, runStatuses } from './runs.ts'
@@ -128,7 +128,7 @@ const endAttempt = (
     : [...attempts]
 }
 
-type End = Seen<typeof sessionEvents, 'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
+type End = Seen<typeof sessionEvents, RunEndType>
 type Cost = Seen<typeof sessionEvents, 'RunPaused'> | End
 
 const costOf = (view: RunSummaryView, { data }: Cost) => ({

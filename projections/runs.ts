@@ -1,7 +1,17 @@
 import { z } from 'zod'
 import type { Recorded, Seen } from '../src/domain/event.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
-import { count, credits, flag, inCredits, incomplete, micro, text, timestamp } from './fields.ts'
+import {
+  count,
+  credits,
+  flag,
+  inCredits,
+  incomplete,
+  micro,
+  msBetween,
+  text,
+  timestamp,
+} from './fields.ts'
 import { idIn, projection, without } from './projection.ts'
 
 const { runId: _, setBy: set_by, ...limit } = sessionEvents.RunLimitReached.shape
@@ -97,9 +107,7 @@ type RunTimes = Pick<RunView, 'started_at' | 'waited_until' | 'ended_at'>
 
 /** Milliseconds between two events, possibly of two processes: at least 0. */
 export const durationOf = ({ started_at, waited_until, ended_at }: RunTimes): number | null =>
-  ended_at === null
-    ? null
-    : Math.max(0, Date.parse(ended_at) - Date.parse(waited_until ?? started_at))
+  ended_at === null ? null : msBetween(waited_until ?? started_at, ended_at)
 
 const publicLimitOf = ({ used, allowed, ...limit }: z.infer<typeof limitReached>) =>
   limit.limit === 'credits'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { saturate } from '../src/domain/amounts.ts'
 import type { Seen } from '../src/domain/event.ts'
-import { sessionEvents } from '../src/domain/session/events.ts'
+import { isRunEnd, type RunEndType, sessionEvents } from '../src/domain/session/events.ts'
 import { type Durations, durations, quantile, withDuration } from './durations.ts'
 import { count, credits, inCredits, incomplete, micro, text } from './fields.ts'
 import { projection } from './projection.ts'
@@ -45,7 +45,6 @@ export const figuresOf = (charge: number, durations: Durations): z.infer<typeof 
   duration_p95_ms: quantile(durations, 0.95),
 })
 
-type RunEndType = 'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'
 type RunEnd = Seen<typeof sessionEvents, RunEndType>
 
 /** What one model used in a run; the run is counted with the first one. */
@@ -85,12 +84,6 @@ const idOf = (event: RunEnd, share: Share): string => {
   const parts = [...Object.values(bucket), model === null ? null : nameInId(model)]
   return parts.map((part) => part ?? '-').join('/')
 }
-
-const isRunEnd = (event: Seen<typeof sessionEvents>): event is RunEnd =>
-  event.type === 'RunCompleted' ||
-  event.type === 'RunFailed' ||
-  event.type === 'RunCancelled' ||
-  event.type === 'RunTimedOut'
 
 const emptyUsage = (event: RunEnd, share: Share): UsageView => ({
   ...bucketOf(event, share),

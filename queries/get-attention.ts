@@ -3,6 +3,7 @@ import type { RunView } from '../projections/runs.ts'
 import type { UnreadableEventView } from '../projections/unreadable-events.ts'
 import type { UploadView } from '../projections/uploads.ts'
 import type { View } from '../src/ports/views.ts'
+import { unreadableAnswer } from './list-unreadable.ts'
 
 type Uses = {
   approvals: Pick<View<ApprovalView>, 'find'>
@@ -31,14 +32,6 @@ const uploadAnswer = (upload: UploadView) => {
   const { upload_id, datastore_id, filename, error_message, uploaded_at } = upload
   return { upload_id, datastore_id, filename, error_message, uploaded_at }
 }
-
-const eventAnswer = ({ position, stream, revision, type, reason }: UnreadableEventView) => ({
-  position,
-  stream,
-  revision,
-  type,
-  reason,
-})
 
 /**
  * What somebody in an organization has to look at, over all of its users: of each kind how many
@@ -82,7 +75,7 @@ export const getAttention =
       const equals = [organizationId, true]
       const index = 'by_organization'
       const { items, total } = await unreadableEvents.find({ index, equals, ...newest })
-      return { total, items: items.map(eventAnswer) }
+      return { total, items: items.map(unreadableAnswer) }
     }
 
     const [pending_approvals, runs_in_doubt, failed_uploads, unreadable_events] = await Promise.all(

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { msBetween } from '../projections/fields.ts'
 import { type RunStepView, type runStep, runStepOf } from '../projections/run-steps.ts'
 import { type RunSummaryView, runSummaryOf } from '../projections/run-summaries.ts'
 import { refusal } from '../src/domain/refusal.ts'
@@ -19,14 +20,13 @@ export type RunQuery = {
 
 type Step = { revision: number; step: z.infer<typeof runStep> }
 
-const since = (start: string, end: string): number =>
-  Math.max(0, Date.parse(end) - Date.parse(start))
-
 /** A step that was open when its run ended has ended with it. */
 const closeStep = ({ status, ended_at }: RunSummaryView, step: RunStepView): RunStepView => {
   const isOpen = step.status === 'running' && ended_at !== null
   const isEnd = status !== 'queued' && status !== 'awaiting_approval' && status !== 'in_doubt'
-  return isOpen && isEnd ? { ...step, status, duration_ms: since(step.started_at, ended_at) } : step
+  return isOpen && isEnd
+    ? { ...step, status, duration_ms: msBetween(step.started_at, ended_at) }
+    : step
 }
 
 const attemptsOf = ({ latest_attempts, agent_name }: RunSummaryView): Step[] =>
@@ -39,7 +39,7 @@ const attemptsOf = ({ latest_attempts, agent_name }: RunSummaryView): Step[] =>
       name: `Attempt ${attempt}`,
       agent_name,
       started_at,
-      duration_ms: ended_at === null ? null : since(started_at, ended_at),
+      duration_ms: ended_at === null ? null : msBetween(started_at, ended_at),
       status,
       tokens: null,
       charge: null,

@@ -78,8 +78,9 @@ const scan = async (runs: Runs, query: RunsQuery, range: Range): Promise<Page> =
         if (last && matches.length === limit) return { runs: matches, next: last.order[sort] }
         matches.push(run)
       }
-      rest = { ...range, below: run.order[sort] }
     }
+    const last = items.at(-1)
+    if (last) rest = { ...range, below: last.order[sort] }
     if (items.length < batchSize) return { runs: matches, next: null }
     reads += items.length
     await yieldToEventLoop()

@@ -1,6 +1,12 @@
 import type { UnreadableEventView } from '../projections/unreadable-events.ts'
 import type { View } from '../src/ports/views.ts'
 
+/** An event that was set aside, as it is shown. */
+export const unreadableAnswer = (event: UnreadableEventView) => {
+  const { position, stream, revision, type, reason } = event
+  return { position, stream, revision, type, reason }
+}
+
 /**
  * The stored events that were set aside as they cannot be read, the first of them, and how many
  * there are.
@@ -13,13 +19,6 @@ export const listUnreadable =
       equals: [true],
       limit,
     })
-    const events = items.map(({ position, stream, revision, type, reason }) => ({
-      position,
-      stream,
-      revision,
-      type,
-      reason,
-    }))
-    return { events, total }
+    return { events: items.map(unreadableAnswer), total }
   }
 export type ListUnreadable = ReturnType<typeof listUnreadable>

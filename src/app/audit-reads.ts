@@ -26,19 +26,13 @@ import { readEvents } from '../../queries/read-events.ts'
 import { readHistory } from '../../queries/read-history.ts'
 import { readRunCost } from '../../queries/read-run-cost.ts'
 import { readTree } from '../../queries/read-tree.ts'
-import type { EventTable } from '../domain/aggregate.ts'
 import { contentEvents } from '../domain/content/events.ts'
 import { platformId } from '../domain/event.ts'
 import { sessionEvents } from '../domain/session/events.ts'
-import { decoder, UnknownEvent } from '../event-sourcing/codec.ts'
+import { tolerantDecoder } from '../event-sourcing/codec.ts'
 import { feedHistory } from '../feeds/feed-history.ts'
 import type { FeedBatch } from '../feeds/item.ts'
-import {
-  type EventStore,
-  type RecordedEvent,
-  StoreUnavailable,
-  UnreadableEvent,
-} from '../ports/event-store.ts'
+import { type EventStore, StoreUnavailable } from '../ports/event-store.ts'
 import type { Projecting } from '../projector/projector.ts'
 import { temporalQuery } from '../projector/temporal-query.ts'
 import type { Secrets } from '../security/secrets.ts'
@@ -68,19 +62,6 @@ const indexPatienceMs = 2_000
 
 const treeOf = (organizationId: string) =>
   organizationId === platformId ? platformTransparency : transparency
-
-/** Reads stored events; undefined for one that this release cannot read. */
-const readable = <Table extends EventTable>(table: Table) => {
-  const decode = decoder(table)
-  return (event: RecordedEvent) => {
-    try {
-      return decode(event)
-    } catch (error) {
-      if (error instanceof UnreadableEvent || error instanceof UnknownEvent) return undefined
-      throw error
-    }
-  }
-}
 
 type Of<Asked> = Asked & { organizationId: string }
 type Page = { after: string | undefined; limit: number }
@@ -132,14 +113,14 @@ export const auditReads = (uses: Uses) => {
   const exporting = exportLines(leaves)
   const summing = getUsage({ usage: views.usage })
   const charging = getCharges({
-    readRunCost: readRunCost({ read: events.read, decode: readable(sessionEvents) }),
+    readRunCost: readRunCost({ read: events.read, decode: tolerantDecoder(sessionEvents) }),
     findErasedRun: findErasedRun({
       readHistory: history,
       // The events of a run that is looked for are stored already.
       findPosition: findPosition({ ...positions, timePassed: async () => undefined }),
     }),
     findSettlement: findSettlement({ readHistory: history }),
-    readAttempts: readAttempts({ read: events.read, decode: readable(contentEvents) }),
+    readAttempts: readAttempts({ read: events.read, decode: tolerantDecoder(contentEvents) }),
   })
   const listingRuns = listRuns(views)
   const gettingRun = getRun(views)

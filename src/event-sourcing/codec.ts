@@ -81,3 +81,19 @@ export const readableOr = <Event, Other>(
     throw error
   }
 }
+
+/** Reads stored events by a table; undefined for one that this release cannot read. */
+export const tolerantDecoder = <Table extends EventTable>(table: Table) => {
+  const decode = decoder(table)
+  return (event: RecordedEvent): Seen<Table> | undefined => {
+    try {
+      return readableOr(
+        () => decode(event),
+        () => undefined,
+      )
+    } catch (error) {
+      if (error instanceof UnknownEvent) return undefined
+      throw error
+    }
+  }
+}

@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs'
+import type { Price } from '../domain/price.ts'
 
 /** What a message has beside its text. */
 export type ContentKind = 'image' | 'audio' | 'file'
@@ -167,9 +168,4 @@ export type Models = {
   resolve(name: string | null): ResolvedModel
 }
 
-/** Credits per million tokens; also micro-credits per token. `list`: where the price is from. */
-export type Price = {
-  prompt: number
-  completion: number
-  list?: 'configured' | 'built_in' | 'default' | undefined
-}
+export type { Price }

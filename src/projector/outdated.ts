@@ -10,6 +10,9 @@ type Uses = {
   rebuilding: Pick<RebuildJobs, 'begin'>
 }
 
+/** No stored read model is older. */
+const firstVersion = 1
+
 /**
  * Begins to rebuild the read models that an earlier version of their projections has folded, where
  * this process projects. Queries see the old documents until the new ones are swapped in.
@@ -17,8 +20,8 @@ type Uses = {
 export const rebuildOutdated =
   ({ views, projections, projecting, rebuilding }: Uses) =>
   async (): Promise<void> => {
-    for (const { name, version = 1 } of projections) {
-      const isOutdated = (await views.version(name)) < version
-      if (isOutdated && projecting.holds(name)) rebuilding.begin(name)
+    for (const { name, version = firstVersion } of projections) {
+      if (version === firstVersion || !projecting.holds(name)) continue
+      if ((await views.version(name)) < version) rebuilding.begin(name)
     }
   }

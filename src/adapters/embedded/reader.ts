@@ -13,10 +13,12 @@ export const logReader = ({
   streams,
   damagedAt,
 }: Pick<EventLog, 'records' | 'streams' | 'damagedAt'>) => {
-  const textAt = (position: number, text = records.get(position)): string => {
+  const soundText = (position: number, text: string | undefined): string => {
     if (text === undefined) throw damagedAt(position)
     return text
   }
+
+  const textAt = (position: number): string => soundText(position, records.get(position))
 
   /** @throws StoreDamaged where the index leads to another stream */
   function* placesOf(stream: string, from: number) {
@@ -94,7 +96,7 @@ export const logReader = ({
     event(position: number): RecordedEvent | undefined {
       const [record] = records.getRange({ start: position, limit: 1 })
       if (!record) return undefined
-      const events = eventsOf(textAt(record.key, record.value), record.key)
+      const events = eventsOf(soundText(record.key, record.value), record.key)
       return events.find((event) => event.position === position)
     },
 
@@ -105,7 +107,7 @@ export const logReader = ({
       for (const { key, value } of records.getRange({ start: after + 1 })) {
         const before = events.at(-1)?.position
         const at = events.length
-        const isFull = add(textAt(key, value), key)
+        const isFull = add(soundText(key, value), key)
         if (before !== undefined && (events[at]?.position ?? key) <= before) throw damagedAt(key)
         if (isFull || key >= upTo) break
       }

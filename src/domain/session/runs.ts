@@ -1,5 +1,5 @@
 import { canGoOn, withdrawn } from './approvals.ts'
-import type { SessionEvent } from './events.ts'
+import type { RunEndType, SessionEvent } from './events.ts'
 import { attemptsInVain, isRunBy, mostAttempts, type RunOwner } from './running.ts'
 import type { Session } from './session.ts'
 
@@ -9,7 +9,7 @@ export const decideRecord =
   ({ running }: Session): readonly SessionEvent[] =>
     running?.runId === runId && isRunBy(running, owner) ? steps : []
 
-export type RunEnd = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
+export type RunEnd = SessionEvent<RunEndType>
 
 /**
  * A run ends after its last steps, and takes back what it asked for and nobody has decided; nothing

@@ -2,6 +2,7 @@ import type { AgentConfig } from '../../agents/agent.ts'
 import { longestAnswer, settingsFor } from '../../agents/model-settings.ts'
 import { partTokens } from '../../agents/parts.ts'
 import { piecesIn } from '../../agents/tokens.ts'
+import { chargeOf } from '../../domain/amounts.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Call } from '../../ports/call.ts'
 import type { Log } from '../../ports/log.ts'
@@ -46,7 +47,7 @@ export const expectedCost = ({ models, log }: Uses) => {
     const completion = longestAnswer(settingsFor(agent, settings)) ?? expectedTokens
     const inFormat = format ? piecesIn(JSON.stringify(format)) : 0
     const prompt = earlier + piecesIn(message) + inFiles + clientPieces(request) + inFormat
-    const expected = Math.ceil(prompt * price.prompt + completion * price.completion)
+    const expected = chargeOf({ promptTokens: prompt, completionTokens: completion }, price)
     return Math.min(expected, limitsOf(request).charge ?? expected)
   }
 }

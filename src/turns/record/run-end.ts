@@ -1,7 +1,7 @@
 import type { Charge } from '../../agents/agent-event.ts'
 import { saturate } from '../../domain/amounts.ts'
 import { limitCode } from '../../domain/run-limits.ts'
-import type { SessionEvent } from '../../domain/session/events.ts'
+import type { RunEndType, SessionEvent } from '../../domain/session/events.ts'
 import type { RunResult } from '../run/agent-input.ts'
 import type { TurnRequest } from '../turn.ts'
 import { limitsOf } from '../turn.ts'
@@ -50,7 +50,7 @@ export const modelsOf = (charges: readonly Charge[], total: number) => {
   })
 }
 
-type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
+type End = SessionEvent<RunEndType>
 
 /**
  * The event that ends a run. Each answer of a model is charged, however the run ends; of one that

@@ -1,6 +1,6 @@
 import { evolved } from '../../domain/aggregate.ts'
 import type { Metadata, Position } from '../../domain/event.ts'
-import { type SessionEvent, sessionEvents } from '../../domain/session/events.ts'
+import { isRunEnd, type SessionEvent, sessionEvents } from '../../domain/session/events.ts'
 import { type Session, session, sessionStream } from '../../domain/session/session.ts'
 import { decoder } from '../../event-sourcing/codec.ts'
 import type { EventStore } from '../../ports/event-store.ts'
@@ -27,8 +27,6 @@ type Place = { organizationId: string; sessionId: string; runId: string }
 
 const decode = decoder(sessionEvents)
 
-const endTypes: readonly string[] = ['RunCompleted', 'RunFailed', 'RunCancelled', 'RunTimedOut']
-
 /** Undefined where the session is erased, and for a run that has not ended. */
 export const readTurn =
   ({ read, vault }: Uses) =>
@@ -44,8 +42,7 @@ export const readTurn =
         if (!('runId' in event.data) || event.data.runId !== runId) continue
         events.push(event)
         if (event.type === 'RunStarted') start = { started: event.data, position: event.position }
-        if (start && endTypes.includes(event.type))
-          return { sessionId, ...start, before, events, key }
+        if (start && isRunEnd(event)) return { sessionId, ...start, before, events, key }
       }
     return undefined
   }
