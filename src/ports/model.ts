@@ -1,5 +1,4 @@
 import type { Observable } from 'rxjs'
-import type { Price } from '../domain/price.ts'
 
 /** What a message has beside its text. */
 export type ContentKind = 'image' | 'audio' | 'file'
@@ -168,4 +167,9 @@ export type Models = {
   resolve(name: string | null): ResolvedModel
 }
 
-export type { Price }
+/** Credits per million tokens; also micro-credits per token. `list`: where the price is from. */
+export type Price = {
+  prompt: number
+  completion: number
+  list?: 'configured' | 'built_in' | 'default' | undefined
+}

@@ -29,19 +29,20 @@ const closeMs = 15_000
 /** The Chromium of a file's tests: a start takes seconds. */
 let launched: Promise<Browser> | undefined
 
-const launch = async (): Promise<Browser> => {
+const launch = (): Promise<Browser> => {
+  file.teardown(async () => {
+    const started = await launched?.catch(() => undefined)
+    // The next file of this process begins with one of its own, also after a failed launch.
+    launched = undefined
+    // One that does not end would keep its file, and all that come after it, waiting.
+    await Promise.race([started?.close(), after(closeMs, undefined, { ref: false })])
+  })
   // Its sandbox needs what neither root nor most containers have; all it opens is our own.
-  const started = await chromium.launch({
+  return chromium.launch({
     executablePath: executablePath ?? '',
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
     timeout: 60_000,
   })
-  file.teardown(async () => {
-    launched = undefined
-    // One that does not end would keep its file, and all that come after it, waiting.
-    await Promise.race([started.close(), after(closeMs, undefined, { ref: false })])
-  })
-  return started
 }
 
 /** A Chromium, whose pages each have a profile of their own; they are gone when the test ends. */

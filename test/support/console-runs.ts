@@ -1,9 +1,7 @@
-import type { BrowserContextOptions } from 'playwright-core'
 import type { Test } from 'tap'
 import { scopes } from '../../src/domain/api-key/scopes.ts'
-import { browser } from './browser.ts'
 import { client, user } from './client.ts'
-import { buildConsole, desktop, signIn } from './console-screens.ts'
+import { openConsole } from './console-screens.ts'
 import { startChat } from './server.ts'
 import { json, web } from './web.ts'
 
@@ -36,7 +34,6 @@ const runOf = ({ body }: { body: { id: string } }) => body.id.replace('chatcmpl-
  * and a browser. Runs are made as customers make them.
  */
 export const startRuns = async (t: Test) => {
-  buildConsole()
   const site = await web(t, ({ url }, response) =>
     url?.includes('broken')
       ? json(response, { error: 'The warehouse is closed' }, 500)
@@ -62,7 +59,7 @@ export const startRuns = async (t: Test) => {
   const ask = async (text: string, session_id: string, model = shop) =>
     runOf(await chatting.chat({ model, session_id, messages: user(text) }))
   const runs = `/organizations/${organization.organizationId}/runs`
-  const { page: open } = await browser(t)
+  const page = await openConsole(t, { url: server.url, key })
   return {
     ...chat,
     key,
@@ -85,21 +82,6 @@ export const startRuns = async (t: Test) => {
       const query = `${runs}?session_id=${session_id}&status=failed`
       return (await server.platform.ask('GET', query)).runs[0].run_id
     },
-    async page(
-      address: string,
-      options: BrowserContextOptions = desktop,
-      apiKey: string | null = key,
-    ) {
-      const opened = await open({ reducedMotion: 'reduce', ...options })
-      await opened.page.goto(`${server.url}/console${address}`)
-      if (apiKey !== null) await signIn(opened.page, apiKey)
-      /** Another address in the same page, as a link there would open it. */
-      const visit = (next: string) =>
-        opened.page.evaluate(
-          `history.pushState(null, '', ${JSON.stringify(`/console${next}`)})
-          dispatchEvent(new PopStateEvent('popstate'))`,
-        )
-      return { ...opened, visit }
-    },
+    page,
   }
 }

@@ -48,7 +48,13 @@ export const openConsole = async (t: Test, server: { url: string; key: string })
     const opened = await open({ reducedMotion: 'reduce', ...options })
     await opened.page.goto(`${server.url}/console${path}`)
     if (key !== null) await signIn(opened.page, key)
-    return opened
+    /** Another address in the same page, as a link there would open it. */
+    const visit = (next: string) =>
+      opened.page.evaluate(
+        `history.pushState(null, '', ${JSON.stringify(`/console${next}`)})
+        dispatchEvent(new PopStateEvent('popstate'))`,
+      )
+    return { ...opened, visit }
   }
 }
 

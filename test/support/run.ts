@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { bundle } from './runner/bundle.ts'
 import { check, checks } from './runner/checks.ts'
@@ -25,6 +27,15 @@ const toCheck = paths.length === 0 && !grep ? [...checks] : []
 const files = onlyChecks ? [] : testFiles(paths)
 const { path: TMPDIR, remove } = temporary()
 const bundled = toCheck.length > 0 && files.length > 0 ? bundle() : undefined
+const opensConsole = files.some((file) => file.startsWith('test/console/browser/'))
+/** Once before all tests; each process of them finds it fresh, or says why it cannot be built. */
+const consoleBuilt =
+  process.env.TESTS === 'full' && opensConsole
+    ? once(
+        spawn(process.execPath, ['console/build.mjs', '--if-stale'], { stdio: 'ignore' }),
+        'exit',
+      )
+    : undefined
 const env = {
   ...process.env,
   TMPDIR,
@@ -52,7 +63,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
 const work = async () => {
   for (let command = toCheck.shift(); command; command = toCheck.shift())
     total[(await check(command, say)) ? 'passed' : 'failed']++
-  await bundled?.written
+  await Promise.all([bundled?.written, consoleBuilt])
   let tests: ReturnType<typeof testProcess> | undefined
   for (let file = files.shift(); file; file = files.shift()) {
     if (tests && !tests.alive()) {

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { answerOf, api } from './client.ts'
+import { type Answer, answerOf, api } from './client.ts'
 
 /** The first 200 members of an organization. */
 export const membersQuery = (organizationId: string) =>
@@ -14,12 +14,12 @@ export const membersQuery = (organizationId: string) =>
     staleTime: 30_000,
   })
 
+type Members = Answer<'/api/admin/organizations/{organization_id}/members'>
+
+/** One function for all renderings, so that the names are derived once for each answer. */
+const namesIn = ({ members }: Members): ReadonlyMap<string, string> =>
+  new Map(members.map(({ user_id, name, email }) => [user_id, name || email || user_id]))
+
 /** Their names by their ids. */
 export const memberNamesQuery = (organizationId: string) =>
-  queryOptions({
-    ...membersQuery(organizationId),
-    select: ({ members }) =>
-      new Map(
-        members.map(({ user_id, name, email }) => [user_id, name || email || user_id] as const),
-      ),
-  })
+  queryOptions({ ...membersQuery(organizationId), select: namesIn })

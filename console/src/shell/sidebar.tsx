@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { Button as AriaButton } from 'react-aria-components'
-import { answerOf, api } from '../api/client.ts'
+import { organizationQuery } from '../api/organization.ts'
 import { IconButton } from '../components/button.tsx'
 import { classNames } from '../components/class-names.ts'
 import { Icon } from '../components/icon.tsx'
@@ -14,17 +14,7 @@ import styles from './shell.module.css'
 /** The name of the organization, where the key may read it. */
 const useOrganizationName = (): string | undefined => {
   const { organizationId, can } = useSession()
-  const { data } = useQuery({
-    queryKey: ['organization', organizationId],
-    queryFn: () =>
-      answerOf(
-        api.GET('/api/admin/organizations/{organization_id}', {
-          params: { path: { organization_id: organizationId } },
-        }),
-      ),
-    enabled: can('admin:read'),
-    staleTime: 60_000,
-  })
+  const { data } = useQuery({ ...organizationQuery(organizationId), enabled: can('admin:read') })
   return data?.name
 }
 

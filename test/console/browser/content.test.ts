@@ -2,6 +2,7 @@ import t from 'tap'
 import { screenshot } from '../../support/browser.ts'
 import { client } from '../../support/client.ts'
 import { checkLooks, desktop, needsConsole, startConsole } from '../../support/console-screens.ts'
+import { eventually } from '../../support/eventually.ts'
 import { painterOf } from '../../support/studio.ts'
 
 t.test('content', needsConsole, async (t) => {
@@ -29,7 +30,10 @@ t.test('content', needsConsole, async (t) => {
     const gallery = page.getByRole('list', { name: 'Content' })
     const picture = gallery.getByRole('img').first()
     await picture.waitFor()
-    await page.waitForFunction('document.querySelector("main img").naturalWidth > 0')
+    // Not waitForFunction: its page would evaluate a text, which the policy forbids.
+    await eventually(() =>
+      page.evaluate<boolean>('document.querySelector("main img").naturalWidth > 0'),
+    )
     const player = await gallery.locator('audio').boundingBox()
     t.ok(player && player.width > 150, 'the player of a sound can be used')
     await gallery.getByRole('link', { name: 'chair' }).click()

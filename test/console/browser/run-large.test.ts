@@ -2,9 +2,9 @@ import t from 'tap'
 import { v4 as uuid } from 'uuid'
 import { scopes } from '../../../src/domain/api-key/scopes.ts'
 import type { RecordedEvent } from '../../../src/ports/event-store.ts'
-import { browser, screenshot } from '../../support/browser.ts'
+import { screenshot } from '../../support/browser.ts'
 import { client, user } from '../../support/client.ts'
-import { buildConsole, desktop, needsConsole, signIn } from '../../support/console-screens.ts'
+import { needsConsole, openConsole } from '../../support/console-screens.ts'
 import { allEvents, withLog } from '../../support/planting.ts'
 import { providerDouble } from '../../support/provider-double.ts'
 import { startServer } from '../../support/server.ts'
@@ -30,7 +30,6 @@ const callsLike = (pair: readonly RecordedEvent[], agents: number) =>
   ).flat()
 
 t.test('a run of 2,000 steps renders only the rows in view', needsConsole, async (t) => {
-  buildConsole()
   const provider = await providerDouble({ text: 'Done.' })
   t.teardown(provider.close)
   const server = await startServer(t, { LLM_BASE_URL: provider.url, LLM_MODEL: 'test/model' })
@@ -55,17 +54,14 @@ t.test('a run of 2,000 steps renders only the rows in view', needsConsole, async
   })
   await server.restart()
 
-  const { page: open } = await browser(t)
-  const { page } = await open({ ...desktop, reducedMotion: 'reduce' })
+  const open = await openConsole(t, { url: server.url, key })
+  const { page, visit } = await open('/feeds')
   let requests = 0
   page.on('request', (request) => {
     if (request.url().includes(`/runs/${runId}`)) requests++
   })
-  await page.goto(`${server.url}/console/feeds`)
-  await signIn(page, key)
   const started = performance.now()
-  await page.evaluate(`history.pushState(null, '', '/console/runs/${runId}?tab=steps')
-    dispatchEvent(new PopStateEvent('popstate'))`)
+  await visit(`/runs/${runId}?tab=steps`)
   const rows = page.getByRole('treegrid').getByRole('row')
   await rows.nth(5).waitFor()
   t.comment(`the first steps are there after ${Math.round(performance.now() - started)} ms`)

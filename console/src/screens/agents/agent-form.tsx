@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { type Agent, agentsQuery } from '../../api/agents.ts'
 import { datastoresQuery } from '../../api/datastores.ts'
 import { ApiError, messageOf } from '../../api/problem.ts'
 import { Button, IconButton } from '../../components/button.tsx'
@@ -9,7 +10,7 @@ import { type Draft, type Faults, faultsOf, fieldOf } from './agent-draft.ts'
 import { ancestorsOf } from './agent-tree.ts'
 import type { AgentType } from './agent-types.ts'
 import styles from './agents.module.css'
-import { type Agent, agentsQuery, listedAgentsQuery, typeLabels } from './agents-queries.ts'
+import { listedAgentsQuery, typeLabels } from './agents-queries.ts'
 import { ToolsSection } from './tools-section.tsx'
 
 const types = (Object.keys(typeLabels) as AgentType[]).map((id) => ({ id, label: typeLabels[id] }))

@@ -2,6 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button as AriaButton } from 'react-aria-components'
 import { z } from 'zod'
+import type { Agent } from '../../api/agents.ts'
 import { type Answer, answerOf, api } from '../../api/client.ts'
 import { membersQuery } from '../../api/members.ts'
 import { Button } from '../../components/button.tsx'
@@ -14,7 +15,6 @@ import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { draftOf, settingLabels, settingsIn, settingsOf } from './agent-draft.ts'
 import styles from './agents.module.css'
-import type { Agent } from './agents-queries.ts'
 
 type Events = Answer<'/api/admin/organizations/{organization_id}/audit/events'>
 type Event = Events['events'][number]

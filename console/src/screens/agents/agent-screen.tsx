@@ -1,7 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useBlocker, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
+import type { Agent } from '../../api/agents.ts'
 import { answerOf, api } from '../../api/client.ts'
+import { organizationQuery } from '../../api/organization.ts'
 import { Button, buttonClass, IconButton } from '../../components/button.tsx'
 import { CopyButton } from '../../components/code-block.tsx'
 import { ConfirmDialog, Dialog } from '../../components/dialog.tsx'
@@ -15,7 +17,7 @@ import { useSession } from '../../session/session.ts'
 import { changesOf, type Draft, draftOf } from './agent-draft.ts'
 import { AgentForm } from './agent-form.tsx'
 import { AgentHistory } from './agent-history.tsx'
-import { type Agent, agentQuery, organizationQuery } from './agents-queries.ts'
+import { agentQuery } from './agents-queries.ts'
 import type { BodyOf } from './body-of.ts'
 
 const route = getRouteApi('/agents/$agentId')

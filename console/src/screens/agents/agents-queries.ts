@@ -1,31 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { type Answer, answerOf, api } from '../../api/client.ts'
+import { answerOf, api } from '../../api/client.ts'
 import type { AgentType } from './agent-types.ts'
-
-type List = Answer<'/api/admin/organizations/{organization_id}/agents'>
-export type Agent = List['agents'][number]
-
-const pageSize = 200
-
-const getAgents = async (organizationId: string): Promise<Agent[]> => {
-  const agents: Agent[] = []
-  for (let page = 1; ; page++) {
-    const list = await answerOf(
-      api.GET('/api/admin/organizations/{organization_id}/agents', {
-        params: { path: { organization_id: organizationId }, query: { page, page_size: pageSize } },
-      }),
-    )
-    agents.push(...list.agents)
-    if (!list.has_next) return agents
-  }
-}
-
-/** All agents with their settings, the oldest first. */
-export const agentsQuery = (organizationId: string) =>
-  queryOptions({
-    queryKey: ['agents', organizationId],
-    queryFn: () => getAgents(organizationId),
-  })
 
 export const agentQuery = (organizationId: string, agentId: string) =>
   queryOptions({
@@ -36,19 +11,6 @@ export const agentQuery = (organizationId: string, agentId: string) =>
           params: { path: { organization_id: organizationId, agent_id: agentId } },
         }),
       ),
-  })
-
-/** The organization, which names its orchestrator. */
-export const organizationQuery = (organizationId: string) =>
-  queryOptions({
-    queryKey: ['organization', organizationId],
-    queryFn: () =>
-      answerOf(
-        api.GET('/api/admin/organizations/{organization_id}', {
-          params: { path: { organization_id: organizationId } },
-        }),
-      ),
-    staleTime: 60_000,
   })
 
 /** Agents as everybody with `agents:list` sees them, with the models that answer. */

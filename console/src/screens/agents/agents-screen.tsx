@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
+import { type Agent, agentsQuery } from '../../api/agents.ts'
+import { organizationQuery } from '../../api/organization.ts'
 import { buttonClass } from '../../components/button.tsx'
 import { classNames } from '../../components/class-names.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
@@ -12,13 +14,7 @@ import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { type TreeNode, treeOf } from './agent-tree.ts'
 import styles from './agents.module.css'
-import {
-  type Agent,
-  agentsQuery,
-  listedAgentsQuery,
-  organizationQuery,
-  typeLabels,
-} from './agents-queries.ts'
+import { listedAgentsQuery, typeLabels } from './agents-queries.ts'
 
 const description = 'Who runs whom: the orchestrator answers, or hands a message to its agents.'
 
@@ -52,9 +48,7 @@ const Branch = ({ node, orchestratorId }: { node: TreeNode<Agent>; orchestratorI
             </span>
           )}
         </span>
-        <span className={classNames('soft small', styles.nodeType)}>
-          {typeLabels[agent.agent_type]}
-        </span>
+        <span className="soft small">{typeLabels[agent.agent_type]}</span>
         <span className={classNames('soft small truncate', styles.nodeModel)}>
           {agent.agent_type === 'LLM_AGENT' ? (agent.model ?? 'Default model') : ''}
         </span>

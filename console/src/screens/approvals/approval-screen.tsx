@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { decide } from '../../api/approvals.ts'
 import { Button } from '../../components/button.tsx'
 import { JsonBlock } from '../../components/code-block.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
@@ -14,7 +15,7 @@ import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { UserName } from '../../session/user-name.tsx'
 import styles from './approvals.module.css'
-import { type Approval, approvalQuery, decide } from './approvals-queries.ts'
+import { type Approval, approvalQuery } from './approvals-queries.ts'
 import { Conversation } from './conversation.tsx'
 
 const route = getRouteApi('/approvals/$approvalId')

@@ -118,16 +118,3 @@ export const callsInDoubtQuery = (sessionId: string, onBehalfOf: string | undefi
       return in_doubt
     },
   })
-
-/** @throws ApiError */
-export const decide = (
-  { approval_id, arguments_digest }: Approval,
-  decision: 'approve' | 'deny',
-  reason?: string,
-) =>
-  answerOf(
-    api.POST('/api/external/approvals/{approval_id}', {
-      params: { path: { approval_id } },
-      body: { decision, arguments_digest, ...(reason && { reason }) },
-    }),
-  )

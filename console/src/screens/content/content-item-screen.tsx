@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { filePath } from '../../api/content-file.ts'
 import { messageOf } from '../../api/problem.ts'
 import { Credits, Duration } from '../../components/amounts.tsx'
 import { Button, buttonClass } from '../../components/button.tsx'
@@ -14,7 +15,7 @@ import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { UserName } from '../../session/user-name.tsx'
 import styles from './content.module.css'
-import { type Content, contentQuery, filePath, retryContent } from './content-queries.ts'
+import { type Content, contentQuery, retryContent } from './content-queries.ts'
 import { labelOf, Preview } from './preview.tsx'
 
 const route = getRouteApi('/content/$contentId')

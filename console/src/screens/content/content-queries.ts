@@ -61,20 +61,3 @@ export const retryContent = (id: string, user: string | undefined) =>
       params: { path: { content_id: id }, query: queryOf(user) },
     }),
   )
-
-const dayMs = 86_400_000
-const links = new Map<string, { path: string; at: number }>()
-
-/**
- * The path of an item's file. Every answer signs a new link; the first one stays for a day, so that
- * a file is not loaded again with each answer.
- */
-export const filePath = ({ id, storage_url }: Content): string | undefined => {
-  if (!storage_url) return undefined
-  const former = links.get(id)
-  if (former && Date.now() - former.at < dayMs) return former.path
-  const { pathname, search } = new URL(storage_url)
-  const path = `${pathname}${search}`
-  links.set(id, { path, at: Date.now() })
-  return path
-}

@@ -1,6 +1,7 @@
+import { filePath } from '../../api/content-file.ts'
 import { Icon } from '../../components/icon.tsx'
 import styles from './content.module.css'
-import { type Content, filePath, isUnderWay } from './content-queries.ts'
+import { type Content, isUnderWay } from './content-queries.ts'
 
 export const typeLabels = {
   image: 'Image',

@@ -136,7 +136,7 @@ const EventItem = ({ event }: { event: HistoryEvent }) => {
 const Group = ({ group }: { group: EventGroup }) => {
   const { requestId, actor, at, events } = group
   return (
-    <li className={styles.group}>
+    <li>
       <div className={styles.groupHead}>
         <div className={styles.groupName}>
           {requestId === null ? (

@@ -76,16 +76,3 @@ export const changesQuery = ({ organizationId, view, since, until, after }: Chan
       ),
     placeholderData: (former) => (former?.view === view ? former : undefined),
   })
-
-/** The organization itself; its history begins with it. */
-export const organizationQuery = (organizationId: string) =>
-  queryOptions({
-    queryKey: ['organization', organizationId],
-    queryFn: () =>
-      answerOf(
-        api.GET('/api/admin/organizations/{organization_id}', {
-          params: { path: { organization_id: organizationId } },
-        }),
-      ),
-    staleTime: 60_000,
-  })

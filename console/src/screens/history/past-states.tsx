@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
+import { organizationQuery } from '../../api/organization.ts'
 import { JsonBlock } from '../../components/code-block.tsx'
 import { useCursorPaging } from '../../components/data-table.tsx'
 import { Diff } from '../../components/diff.tsx'
@@ -11,12 +12,7 @@ import { formatNumber } from '../../format/numbers.ts'
 import { useSession } from '../../session/session.ts'
 import { feedsQuery } from '../feeds/feeds-query.ts'
 import styles from './history.module.css'
-import {
-  changesQuery,
-  type DocumentChange,
-  organizationQuery,
-  stateQuery,
-} from './history-queries.ts'
+import { changesQuery, type DocumentChange, stateQuery } from './history-queries.ts'
 import { Pages } from './pages.tsx'
 import { TimeSlider } from './time-slider.tsx'
 

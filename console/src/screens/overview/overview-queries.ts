@@ -20,18 +20,3 @@ export const usageQuery = ({ organizationId, from, to }: Span, by: string) =>
     // The former numbers stay until those of another range are there.
     placeholderData: (former) => former,
   })
-
-/** The names of an organization's agents by their ids. */
-export const agentNamesQuery = (organizationId: string) =>
-  queryOptions({
-    queryKey: ['agent-names', organizationId],
-    queryFn: async () => {
-      const { agents } = await answerOf(
-        api.GET('/api/admin/organizations/{organization_id}/agents', {
-          params: { path: { organization_id: organizationId } },
-        }),
-      )
-      return new Map(agents.map(({ agent_id, name }) => [agent_id, name]))
-    },
-    staleTime: 30_000,
-  })

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, Navigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
+import { agentNamesQuery } from '../../api/agents.ts'
 import { useFeedSignal } from '../../api/use-feed-signal.ts'
 import { Count, Credits, Duration } from '../../components/amounts.tsx'
 import { Chart, type Series } from '../../components/chart.tsx'
@@ -13,7 +14,7 @@ import { formatCompact, formatCredits, formatPercent } from '../../format/number
 import { useSession } from '../../session/session.ts'
 import { screensFor } from '../../shell/navigation.ts'
 import { Attention } from './attention.tsx'
-import { agentNamesQuery, type Totals, type Usage, usageQuery } from './overview-queries.ts'
+import { type Totals, type Usage, usageQuery } from './overview-queries.ts'
 import styles from './overview-screen.module.css'
 import { changeOf, dayOf, daysUpTo, largestGroups, valuesByDay } from './usage-series.ts'
 

@@ -1,6 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { agentNamesQuery } from '../../api/agents.ts'
+import {
+  type Charge,
+  chargesQuery,
+  type EventRef,
+  nameOf,
+  type Source,
+  type Term,
+} from '../../api/charges.ts'
+import { memberNamesQuery } from '../../api/members.ts'
 import { Count, Credits } from '../../components/amounts.tsx'
 import { CopyButton } from '../../components/code-block.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
@@ -10,34 +20,15 @@ import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { formatCredits, formatNumber } from '../../format/numbers.ts'
 import { useSession } from '../../session/session.ts'
-import { agentNamesQuery } from '../overview/overview-queries.ts'
 import styles from './people.module.css'
-import {
-  type Charge,
-  chargesQuery,
-  type EventRef,
-  memberNamesQuery,
-  type Term,
-} from './people-queries.ts'
 
 const route = getRouteApi('/charges/$runId')
-
-type ModelTerm = Extract<Term, { kind: 'model' }>
-type Source = ModelTerm['sources'][number]
 
 const EventLink = ({ event }: { event: EventRef }) => (
   <Link to="/history" search={{ after: String(event.position - 1) }} title={event.event_id}>
     {event.type}
   </Link>
 )
-
-const contents = { image: 'Image', video: 'Video', audio: 'Audio', glb: '3D model' } as const
-
-const nameOf = (term: Term): string => {
-  if (term.kind === 'model') return term.model
-  if (term.kind === 'generation') return contents[term.content_type]
-  return term.kind === 'limit' ? 'Limit of the agent' : 'Adjustment'
-}
 
 const lists = { configured: 'Configured', built_in: 'Built-in', default: 'Default' } as const
 

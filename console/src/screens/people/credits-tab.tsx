@@ -1,17 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
+import { agentNamesQuery } from '../../api/agents.ts'
+import { memberNamesQuery } from '../../api/members.ts'
 import { Count, Credits } from '../../components/amounts.tsx'
 import { Button } from '../../components/button.tsx'
 import { type Column, DataTable, useCursorPaging } from '../../components/data-table.tsx'
 import { Segments } from '../../components/segments.tsx'
+import { shortId } from '../../components/short-id.ts'
 import { EmptyState, QueryView, Skeleton } from '../../components/states.tsx'
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { formatCredits } from '../../format/numbers.ts'
 import { formatDay } from '../../format/time.ts'
 import { useSession } from '../../session/session.ts'
-import { agentNamesQuery, usageQuery } from '../overview/overview-queries.ts'
+import { usageQuery } from '../overview/overview-queries.ts'
 import { dayOf, daysUpTo } from '../overview/usage-series.ts'
 import styles from './people.module.css'
 import {
@@ -19,7 +22,6 @@ import {
   type ChargeFilters,
   chargedRunsQuery,
   creditsQuery,
-  memberNamesQuery,
   type UsageRow,
 } from './people-queries.ts'
 
@@ -151,7 +153,7 @@ const runColumns: Column<ChargedRun>[] = [
     meta: { main: true },
     cell: ({ row: { original } }) => (
       <Link to="/charges/$runId" params={{ runId: original.run_id }} className="mono">
-        …{original.run_id.slice(-8)}
+        {shortId(original.run_id)}
       </Link>
     ),
   },

@@ -10,11 +10,6 @@ type UsageAnswer = Answer<'/api/admin/organizations/{organization_id}/usage'>
 export type UsageRow = UsageAnswer['usage'][number]
 export type ChargedRun = Answer<'/api/admin/organizations/{organization_id}/runs'>['runs'][number]
 
-type Charges = Answer<'/api/admin/organizations/{organization_id}/audit/charges'>
-export type Charge = Charges['charges'][number]
-export type Term = Charge['terms'][number]
-export type EventRef = Charge['started_by']
-
 const pageSize = 50
 
 export const membersKey = (organizationId: string) => ['members', organizationId] as const
@@ -33,26 +28,6 @@ export const membersQuery = (organizationId: string, page: number) =>
           },
         }),
       ),
-  })
-
-const mostNames = 100
-
-/** The names of the first members by their ids. */
-export const memberNamesQuery = (organizationId: string) =>
-  queryOptions({
-    queryKey: [...membersKey(organizationId), 'names'],
-    queryFn: async () => {
-      const { members } = await answerOf(
-        api.GET('/api/admin/organizations/{organization_id}/members', {
-          params: {
-            path: { organization_id: organizationId },
-            query: { page: 1, page_size: mostNames },
-          },
-        }),
-      )
-      return new Map(members.map(({ user_id, name, email }) => [user_id, name ?? email ?? user_id]))
-    },
-    staleTime: 30_000,
   })
 
 /** A page of the users whose accounts the organization provisioned. */
@@ -118,18 +93,6 @@ export const chargedRunsQuery = (
             path: { organization_id: organizationId },
             query: { ...filters, sort: 'charge', limit: pageSize, cursor },
           },
-        }),
-      ),
-  })
-
-/** The charges of a run and of the content that it requested. */
-export const chargesQuery = (organizationId: string, runId: string) =>
-  queryOptions({
-    queryKey: ['charges', organizationId, runId],
-    queryFn: () =>
-      answerOf(
-        api.GET('/api/admin/organizations/{organization_id}/audit/charges', {
-          params: { path: { organization_id: organizationId }, query: { run_id: runId } },
         }),
       ),
   })

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { answerOf, api } from '../../api/client.ts'
+import { decide } from '../../api/approvals.ts'
 import { messageOf } from '../../api/problem.ts'
 import { Button } from '../../components/button.tsx'
 import { JsonBlock } from '../../components/code-block.tsx'
@@ -21,21 +21,16 @@ type ApprovalCardProps = {
 
 /** A call that waits: its tool and arguments, and a decision in place. */
 export const ApprovalCard = ({ request, canDecide, onDecided }: ApprovalCardProps) => {
-  const { approval_id, tool_name, agent_name, arguments_digest, expires_at } = request
+  const { tool_name, agent_name, expires_at } = request
   const [isDenying, setDenying] = useState(false)
   const [reason, setReason] = useState('')
   const [isPending, setPending] = useState(false)
   const [error, setError] = useState<unknown>()
-  const decide = async (decision: Decision) => {
+  const submit = async (decision: Decision) => {
     setPending(true)
     setError(undefined)
     try {
-      await answerOf(
-        api.POST('/api/external/approvals/{approval_id}', {
-          params: { path: { approval_id } },
-          body: { ...decision, arguments_digest },
-        }),
-      )
+      await decide(request, decision.decision, decision.reason)
       onDecided(request, decision)
     } catch (failure) {
       setError(failure)
@@ -79,7 +74,7 @@ export const ApprovalCard = ({ request, canDecide, onDecided }: ApprovalCardProp
                 kind="danger"
                 isDisabled={isPending || isLong}
                 onPress={() =>
-                  void decide({
+                  void submit({
                     decision: 'deny',
                     ...(reason.trim() ? { reason: reason.trim() } : {}),
                   })
@@ -95,7 +90,7 @@ export const ApprovalCard = ({ request, canDecide, onDecided }: ApprovalCardProp
                 kind="primary"
                 icon="check"
                 isDisabled={isPending}
-                onPress={() => void decide({ decision: 'approve' })}
+                onPress={() => void submit({ decision: 'approve' })}
               >
                 Approve
               </Button>

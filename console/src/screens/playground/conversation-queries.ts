@@ -82,19 +82,6 @@ export const activeAgentsQuery = queryOptions({
   staleTime: 30_000,
 })
 
-/** The orchestrator's own id, for whoever may read it. */
-export const organizationQuery = (organizationId: string) =>
-  queryOptions({
-    queryKey: ['organization', organizationId],
-    queryFn: () =>
-      answerOf(
-        api.GET('/api/admin/organizations/{organization_id}', {
-          params: { path: { organization_id: organizationId } },
-        }),
-      ),
-    staleTime: 60_000,
-  })
-
 /** An item of generated content, read again until it is done; null: unknown. */
 export const contentQuery = (id: string) =>
   queryOptions({

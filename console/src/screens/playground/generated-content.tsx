@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { filePath } from '../../api/content-file.ts'
 import { Skeleton } from '../../components/states.tsx'
 import { Status } from '../../components/status.tsx'
 import { contentQuery } from './conversation-queries.ts'
@@ -16,7 +17,8 @@ const Item = ({ id }: { id: string }) => {
   const { data: item, isPending } = useQuery(contentQuery(id))
   if (isPending) return <Skeleton width="12rem" height="2rem" />
   if (!item) return null
-  const { status, content_type: type, storage_url: url, prompt, error_message: fault } = item
+  const { status, content_type: type, prompt, error_message: fault } = item
+  const url = filePath(item)
   return (
     <figure className={styles.content}>
       {url && type === 'image' && <img src={url} alt={prompt} className={styles.picture} />}

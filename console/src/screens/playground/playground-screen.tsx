@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import type { StreamCall } from '../../api/as-code.ts'
 import { answerOf, api } from '../../api/client.ts'
+import { organizationQuery } from '../../api/organization.ts'
 import { ApiError, messageOf } from '../../api/problem.ts'
 import { Count } from '../../components/amounts.tsx'
 import { Button } from '../../components/button.tsx'
@@ -30,7 +31,6 @@ import {
   type Conversation,
   conversationQuery,
   type Message,
-  organizationQuery,
   recentSessionsQuery,
   sessionQuery,
 } from './conversation-queries.ts'

@@ -1,7 +1,14 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { asCurl } from '../../api/as-curl.ts'
-import { type Answer, answerOf, api } from '../../api/client.ts'
+import {
+  type Charge,
+  chargesQuery,
+  type ModelTerm,
+  nameOf,
+  type Source,
+  type Term,
+} from '../../api/charges.ts'
 import { Count, Credits } from '../../components/amounts.tsx'
 import { Button } from '../../components/button.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
@@ -14,32 +21,6 @@ import { useSession } from '../../session/session.ts'
 import type { RunSummary } from '../runs/runs-queries.ts'
 import styles from './run.module.css'
 import { isOpen } from './run-queries.ts'
-
-type Charges = Answer<'/api/admin/organizations/{organization_id}/audit/charges'>
-type Charge = Charges['charges'][number]
-type Term = Charge['terms'][number]
-type ModelTerm = Extract<Term, { kind: 'model' }>
-type Source = ModelTerm['sources'][number]
-
-const chargesQuery = (organizationId: string, run: RunSummary) =>
-  queryOptions({
-    queryKey: ['run-charges', organizationId, run.run_id, run.status],
-    queryFn: () =>
-      answerOf(
-        api.GET('/api/admin/organizations/{organization_id}/audit/charges', {
-          params: { path: { organization_id: organizationId }, query: { run_id: run.run_id } },
-        }),
-      ),
-    refetchInterval: isOpen(run) ? 5_000 : false,
-  })
-
-const contents = { image: 'Image', video: 'Video', audio: 'Audio', glb: '3D model' } as const
-
-const nameOf = (term: Term): string => {
-  if (term.kind === 'model') return term.model
-  if (term.kind === 'generation') return contents[term.content_type]
-  return term.kind === 'limit' ? 'Limit of the agent' : 'Adjustment'
-}
 
 const lists = {
   configured: 'configured price',
@@ -189,7 +170,11 @@ const ChargeView = ({ charge }: { charge: Charge }) => (
 /** The charge of a run down to its events. */
 export const ChargeTab = ({ run }: { run: RunSummary }) => {
   const { organizationId } = useSession()
-  const query = useQuery(chargesQuery(organizationId, run))
+  const query = useQuery({
+    ...chargesQuery(organizationId, run.run_id),
+    queryKey: ['charges', organizationId, run.run_id, run.status],
+    refetchInterval: isOpen(run) ? 5_000 : false,
+  })
   const curl = useMemo(() => {
     const url = `/api/admin/organizations/${organizationId}/audit/charges?run_id=${run.run_id}`
     return asCurl({ url }, window.location.origin)

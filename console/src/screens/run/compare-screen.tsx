@@ -209,10 +209,8 @@ const Chooser = ({
   const query = useQuery(runsQuery(organizationId, {}, undefined))
   const rows = query.data?.runs.filter(({ run_id }) => run_id !== first)
   const columns = useMemo((): Column<RunSummary>[] => {
-    const [run, ...others] = runColumns({}, undefined)
     return [
-      ...(run ? [run] : []),
-      ...others,
+      ...runColumns({}, undefined),
       {
         id: 'choose',
         header: 'Compare',

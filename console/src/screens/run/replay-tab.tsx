@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { type Agent, agentsQuery } from '../../api/agents.ts'
 import { asCurl } from '../../api/as-curl.ts'
 import { type Answer, answerOf, api } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
@@ -10,7 +11,7 @@ import { EmptyState, FailedState, QueryView, Skeleton } from '../../components/s
 import { Status } from '../../components/status.tsx'
 import { formatNumber } from '../../format/numbers.ts'
 import { useSession } from '../../session/session.ts'
-import { agentsQuery, type RunSummary } from '../runs/runs-queries.ts'
+import type { RunSummary } from '../runs/runs-queries.ts'
 import styles from './run.module.css'
 import { isOpen } from './run-queries.ts'
 import type { Step } from './steps.ts'
@@ -62,8 +63,6 @@ const Outcome = ({ replay }: { replay: Replay }) => (
     )}
   </section>
 )
-
-type Agent = Answer<'/api/admin/organizations/{organization_id}/agents'>['agents'][number]
 
 type FormProps = { run: RunSummary; agents: readonly Agent[] }
 
@@ -149,7 +148,11 @@ type ReplayTabProps = { run: RunSummary; steps: readonly Step[] }
 /** A run with other instructions: what would have been asked, called and answered. */
 export const ReplayTab = ({ run, steps }: ReplayTabProps) => {
   const { organizationId } = useSession()
-  const query = useQuery(agentsQuery(organizationId))
+  const query = useQuery({
+    ...agentsQuery(organizationId),
+    enabled: !isOpen(run),
+    staleTime: 30_000,
+  })
   if (isOpen(run))
     return (
       <EmptyState icon="history" title="This run has not ended">
@@ -158,7 +161,7 @@ export const ReplayTab = ({ run, steps }: ReplayTabProps) => {
     )
   return (
     <QueryView query={query} skeleton={<Skeleton height="20rem" />}>
-      {({ agents }) => {
+      {(agents) => {
         const names = new Set(steps.map(({ agent_name }) => agent_name))
         const inRun = agents.filter(
           ({ name, agent_id }) => names.has(name) || agent_id === run.agent_id,

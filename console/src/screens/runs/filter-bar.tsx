@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { agentsQuery } from '../../api/agents.ts'
 import { memberNamesQuery } from '../../api/members.ts'
 import { Button } from '../../components/button.tsx'
 import { ChoiceBar } from '../../components/choice-bar.tsx'
@@ -7,7 +8,7 @@ import { Select, TextField } from '../../components/fields.tsx'
 import { useSession } from '../../session/session.ts'
 import { isFiltered, type RunFilters, runStatuses, timeRanges } from './filters.ts'
 import styles from './runs.module.css'
-import { agentsQuery, modelsQuery } from './runs-queries.ts'
+import { modelsQuery } from './runs-queries.ts'
 
 const statusNames = {
   queued: 'Queued',
@@ -74,13 +75,13 @@ type FilterBarProps = { filters: RunFilters; onChange: (filters: RunFilters) => 
 /** What the list of runs is narrowed by; each change is in the address. */
 export const FilterBar = ({ filters, onChange }: FilterBarProps) => {
   const { organizationId } = useSession()
-  const { data: agents } = useQuery(agentsQuery(organizationId))
+  const { data: agents } = useQuery({ ...agentsQuery(organizationId), staleTime: 30_000 })
   const { data: models } = useQuery(modelsQuery(organizationId))
   const { data: members } = useQuery(memberNamesQuery(organizationId))
   const set = (change: { [Field in keyof RunFilters]?: RunFilters[Field] | undefined }) =>
     onChange({ ...filters, ...change } as RunFilters)
   const optional = (id: string) => (id === 'all' ? undefined : id)
-  const agentOptions = (agents?.agents ?? []).map(({ agent_id: id, name }) => ({ id, label: name }))
+  const agentOptions = (agents ?? []).map(({ agent_id: id, name }) => ({ id, label: name }))
   const modelOptions = (models ?? []).map((id) => ({ id, label: id }))
   const memberOptions = [...(members ?? [])].map(([id, label]) => ({ id, label }))
   return (

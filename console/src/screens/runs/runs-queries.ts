@@ -53,19 +53,6 @@ export const sessionRunsQuery = (organizationId: string, sessionId: string) =>
     queryFn: () => runsPage(organizationId, { session_id: sessionId }, undefined, 500),
   })
 
-/** Agents with their settings; the first 200. */
-export const agentsQuery = (organizationId: string) =>
-  queryOptions({
-    queryKey: ['agents-of-runs', organizationId],
-    queryFn: () =>
-      answerOf(
-        api.GET('/api/admin/organizations/{organization_id}/agents', {
-          params: { path: { organization_id: organizationId }, query: { page_size: 200 } },
-        }),
-      ),
-    staleTime: 30_000,
-  })
-
 /** The models that were used in the last 90 days. */
 export const modelsQuery = (organizationId: string) =>
   queryOptions({
