@@ -18,7 +18,7 @@ import type { TurnEngine } from './turn-engine.ts'
 
 /** What partners do for the accounts that they make, and what users do for themselves. */
 export const provisioningPart = (
-  { host, writing, reading }: Parts,
+  { host, writing, reading, access }: Parts,
   { chat, tools }: TurnEngine,
 ) => {
   const { config, clock } = host
@@ -82,7 +82,7 @@ export const provisioningPart = (
         revokeConnectLinks: routeCommands.revokeConnectLinks,
         requireProvisionedUser,
         listConnectItems: listConnectItems(connecting),
-        publicUrl: config.PUBLIC_URL,
+        baseOf: access.ownPage.baseOf,
       }),
       meCredentialRoutes(credentialUses),
     ],

@@ -11,7 +11,7 @@ import { Refusal, refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { View } from '../ports/views.ts'
 import type { Access, ConsoleSession } from '../security/access.ts'
-import { type Secrets, sameSecret } from '../security/secrets.ts'
+import { type Secrets, sameSecret, tokenForm } from '../security/secrets.ts'
 import { longestId } from '../support/ids.ts'
 import { accessCache, type Known } from './access-cache.ts'
 import type { Changed } from './changed.ts'
@@ -77,9 +77,6 @@ const rightOf = (userId: string, { created_at, expires_at }: ConsoleSessionView)
   rate_limit_minute: defaultLimits.minute,
   rate_limit_hour: defaultLimits.hour,
 })
-
-/** Console tokens as they are made; a browser may send anything. */
-const consoleTokenForm = /^[\w-]{43}$/
 
 /** How far the clock may have stepped back since a session began. */
 const mostStepBackMs = 60_000
@@ -230,7 +227,7 @@ export const findAccess = (uses: Uses) => {
     token: string,
     requestedId: string | undefined,
   ): Access | Promise<Access> => {
-    if (!consoleTokenForm.test(token)) throw refusal('invalid_session')
+    if (!tokenForm.test(token)) throw refusal('invalid_session')
     const cacheKey = `console ${digestOf(token)} ${requestedId ?? ''}`
     const cached = cache.get(cacheKey, clock.monotonic())
     if (!cached) return cache.fill(cacheKey, () => readToken(token, requestedId))

@@ -27,6 +27,9 @@ export const newApiKey = (kind: 'live' | 'user'): string => {
 /** The token of a link or of a console session: 32 random bytes in base64url. */
 export const newToken = (): string => randomBytes(32).toString('base64url')
 
+/** The form of such a token; a browser may send anything. */
+export const tokenForm = /^[\w-]{43}$/
+
 /** Compares in constant time. */
 export const sameSecret = (left: string, right: string): boolean => {
   const [a, b] = [Buffer.from(left), Buffer.from(right)]

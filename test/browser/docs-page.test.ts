@@ -5,7 +5,8 @@ import { startDemo } from '../support/demo.ts'
 import { eventually } from '../support/eventually.ts'
 import { contractOf, operationsOf } from '../support/open-api.ts'
 
-// A request of each group by its buttons; with TESTS=full, all that have an example.
+// A request of each group by its buttons. Each takes seconds of rendering, so that all examples are
+// sent without a browser, in test/http/server/examples.
 t.setTimeout(300_000)
 
 const authorize = async (page: Page, key: string) => {
@@ -58,7 +59,7 @@ t.test('/docs works as it stands', needsChromium, async (t) => {
     if (method === 'delete' || others.test(path) || (stream && !json)) continue
     const what = `${method} ${path}`
     const group = operation.tags?.[0] ?? ''
-    if (process.env.TESTS !== 'full' && groups.has(group)) continue
+    if (groups.has(group)) continue
     groups.add(group)
     const block = page.locator(`.opblock-${method}`, {
       has: page.locator(`[data-path="${path}"]`),

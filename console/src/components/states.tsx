@@ -103,18 +103,22 @@ type QueryViewProps<T> = {
   children: (data: T) => ReactNode
 }
 
+type LoadingProps = { className?: string | undefined; children: ReactNode }
+
+/** Skeletons in the place of content, with the word for those who hear the page. */
+export const Loading = ({ className, children }: LoadingProps) => (
+  <div aria-busy="true" className={className}>
+    <span className="visually-hidden" role="status">
+      Loading
+    </span>
+    {children}
+  </div>
+)
+
 /** A query as what it is: loading, failed, forbidden, or its content. */
 export function QueryView<T>({ query, skeleton, children }: QueryViewProps<T>) {
   const { data, error, isPending, refetch } = query
   if (data !== undefined) return children(data)
-  if (isPending)
-    return (
-      <div aria-busy="true">
-        <span className="visually-hidden" role="status">
-          Loading
-        </span>
-        {skeleton}
-      </div>
-    )
+  if (isPending) return <Loading>{skeleton}</Loading>
   return <FailedState error={error} onRetry={() => void refetch()} />
 }

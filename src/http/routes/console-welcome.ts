@@ -9,6 +9,7 @@ import { consoleSessionMs } from '../../domain/console-session/console-session.t
 import { refusal } from '../../domain/refusal.ts'
 import { systemCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { tokenForm } from '../../security/secrets.ts'
 import type { ConsoleCookies } from '../checks/console-cookie.ts'
 import type { OwnPage } from '../checks/own-page.ts'
 import type { SignInLimit } from '../checks/sign-in-limit.ts'
@@ -28,7 +29,6 @@ type Uses = {
 
 const url = '/console/welcome/:token'
 const params = z.object({ token: z.string() })
-const tokenForm = /^[\w-]{43}$/
 /** The form has no fields. */
 const bodyLimit = 1_024
 

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { CreateConnectLinkCommand } from '../../../commands/create-connect-link.ts'
@@ -6,6 +5,7 @@ import type { RequireProvisionedUser } from '../../../commands/require-provision
 import type { RevokeConnectLinksCommand } from '../../../commands/revoke-connect-links.ts'
 import { connectLinkView } from '../../../projections/connect-links.ts'
 import type { ListConnectItems } from '../../../queries/list-connect-items.ts'
+import type { OwnPage } from '../checks/own-page.ts'
 import { refusals } from '../errors/responses.ts'
 import { provisionedUser } from '../wire/fields.ts'
 
@@ -14,7 +14,7 @@ type Uses = {
   revokeConnectLinks: RevokeConnectLinksCommand
   requireProvisionedUser: RequireProvisionedUser
   listConnectItems: ListConnectItems
-  publicUrl: string | undefined
+  baseOf: OwnPage['baseOf']
 }
 
 const items = {
@@ -62,7 +62,7 @@ export const managementConnectRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { createConnectLink, revokeConnectLinks, requireProvisionedUser } = uses
-    const { listConnectItems, publicUrl } = uses
+    const { listConnectItems, baseOf } = uses
     const config = {
       group: 'management',
       scopes: ['users:credentials'],
@@ -70,7 +70,6 @@ export const managementConnectRoutes =
     } as const
     const tags = ['management']
     const refused = ['role_required', 'user_not_found', 'not_provisioned'] as const
-    const baseOf = ({ protocol, host }: FastifyRequest) => publicUrl ?? `${protocol}://${host}`
 
     http.post(
       '/management/users/:user_id/connect-links',

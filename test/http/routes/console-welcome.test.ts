@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { browsing, cookieIn, origin } from '../../support/console.ts'
+import { eventually } from '../../support/eventually.ts'
 import { movableClock, startApp, startServer } from '../../support/server.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -98,8 +99,7 @@ t.test('guesses of links are limited, as other sign-ins are', async (t) => {
 t.test('the token is left out of logs', async (t) => {
   const server = await startServer(t, { DEMO: 'on', LOG_LEVEL: 'trace' })
   const greeting = () => /\/console\/welcome\/([\w-]{43})\n/.exec(server.output())?.[1]
-  while (!greeting()) await new Promise((resolve) => setTimeout(resolve, 20))
-  const token = greeting() ?? ''
+  const token = await eventually(async () => greeting())
   const url = new URL(`/console/welcome/${token}`, server.url)
   t.equal((await fetch(url)).status, 200)
   const headers = { ...form, origin: new URL(server.url).origin }

@@ -5,7 +5,7 @@ import { Button } from '../../components/button.tsx'
 import { CopyButton, JsonBlock } from '../../components/code-block.tsx'
 import { useCursorPaging } from '../../components/data-table.tsx'
 import { TextField } from '../../components/fields.tsx'
-import { EmptyState, FailedState, Skeleton } from '../../components/states.tsx'
+import { EmptyState, FailedState, Loading, Skeleton } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { type EventFilters, filtersOf, fromLocal, isFiltered, toLocal } from './filters.ts'
@@ -198,14 +198,11 @@ export const EventList = () => {
       <FilterForm key={JSON.stringify(filters)} filters={filters} />
       {!data && error && <FailedState error={error} onRetry={() => void refetch()} />}
       {!data && !error && (
-        <div aria-busy="true" className={styles.groups}>
-          <span className="visually-hidden" role="status">
-            Loading
-          </span>
+        <Loading className={styles.groups}>
           <div className={styles.loading}>
             <Skeleton lines={12} height="1.5rem" />
           </div>
-        </div>
+        </Loading>
       )}
       {data?.events.length === 0 && (
         <EmptyState icon="history" title={data.has_more ? 'None on this page' : 'No events'}>

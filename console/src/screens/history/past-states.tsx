@@ -6,7 +6,7 @@ import { JsonBlock } from '../../components/code-block.tsx'
 import { useCursorPaging } from '../../components/data-table.tsx'
 import { Diff } from '../../components/diff.tsx'
 import { Select } from '../../components/fields.tsx'
-import { EmptyState, FailedState, Skeleton } from '../../components/states.tsx'
+import { EmptyState, FailedState, Loading, Skeleton } from '../../components/states.tsx'
 import { Status } from '../../components/status.tsx'
 import { formatNumber } from '../../format/numbers.ts'
 import { useSession } from '../../session/session.ts'
@@ -37,15 +37,12 @@ const useSpan = () => {
   return { start: Math.min(start, now - 1_000), end: now }
 }
 
-const Loading = () => (
-  <div aria-busy="true" className={styles.groups}>
-    <span className="visually-hidden" role="status">
-      Loading
-    </span>
+const LoadingState = () => (
+  <Loading className={styles.groups}>
     <div className={styles.loading}>
       <Skeleton lines={6} height="1.5rem" />
     </div>
-  </div>
+  </Loading>
 )
 
 const nameOf = (document: Record<string, unknown>): string | undefined => {
@@ -120,7 +117,7 @@ export const PastStates = () => {
         />
       </div>
       {!data && error && <FailedState error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Loading />}
+      {!data && !error && <LoadingState />}
       {data && (
         <>
           <p className="soft small" role="status">
@@ -209,7 +206,7 @@ export const Differences = () => {
         />
       </div>
       {!data && error && <FailedState error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Loading />}
+      {!data && !error && <LoadingState />}
       {data && (
         <>
           <p className="soft small" role="status">

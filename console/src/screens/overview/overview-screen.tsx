@@ -8,7 +8,13 @@ import { Chart, type Series } from '../../components/chart.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Page } from '../../components/page.tsx'
 import { Segments } from '../../components/segments.tsx'
-import { EmptyState, FailedState, ForbiddenState, Skeleton } from '../../components/states.tsx'
+import {
+  EmptyState,
+  FailedState,
+  ForbiddenState,
+  Loading,
+  Skeleton,
+} from '../../components/states.tsx'
 import { formatDuration } from '../../format/duration.ts'
 import { formatCompact, formatCredits, formatPercent } from '../../format/numbers.ts'
 import { useSession } from '../../session/session.ts'
@@ -175,11 +181,8 @@ const columnsFor = (header: string): Column<GroupRow>[] => [
   },
 ]
 
-const Loading = () => (
-  <div aria-busy="true" className="stack">
-    <span className="visually-hidden" role="status">
-      Loading
-    </span>
+const LoadingCharts = () => (
+  <Loading className="stack">
     <div className={styles.cards}>
       {['runs', 'failed', 'tokens', 'credits', 'duration'].map((id) => (
         <div key={id} className={styles.figure}>
@@ -194,7 +197,7 @@ const Loading = () => (
         </div>
       ))}
     </div>
-  </div>
+  </Loading>
 )
 
 const none: readonly Usage[] = []
@@ -243,7 +246,7 @@ const Dashboard = ({ range, division }: { range: number; division: Division }) =
 
   if (!daily.data) {
     if (daily.error) return <FailedState error={daily.error} onRetry={() => void daily.refetch()} />
-    return <Loading />
+    return <LoadingCharts />
   }
   const { total } = daily.data
   if (total.runs === 0 && former.data?.total.runs === 0)

@@ -5,7 +5,13 @@ import { memberNamesQuery } from '../../api/members.ts'
 import { ApiError } from '../../api/problem.ts'
 import { Count, Credits, Duration } from '../../components/amounts.tsx'
 import { Button } from '../../components/button.tsx'
-import { EmptyState, FailedState, ForbiddenState, Skeleton } from '../../components/states.tsx'
+import {
+  EmptyState,
+  FailedState,
+  ForbiddenState,
+  Loading,
+  Skeleton,
+} from '../../components/states.tsx'
 import { Status } from '../../components/status.tsx'
 import { formatNumber } from '../../format/numbers.ts'
 import { useSession } from '../../session/session.ts'
@@ -23,14 +29,11 @@ import {
 import { turnsOf } from './turns.ts'
 import { useHighlights } from './use-highlights.ts'
 
-const Loading = () => (
-  <div aria-busy="true" className={styles.conversation}>
-    <span className="visually-hidden" role="status">
-      Loading
-    </span>
+const LoadingMessages = () => (
+  <Loading className={styles.conversation}>
     <Skeleton height="5rem" />
     <Skeleton height="9rem" />
-  </div>
+  </Loading>
 )
 
 const TurnFacts = ({ run, isThis }: { run: RunSummary; isThis: boolean }) => (
@@ -93,7 +96,7 @@ const Turns = ({ run, words, onReplay, place }: ConversationProps & { place: Pla
   )
   if (!query.data) {
     if (query.error) return <FailedState error={query.error} onRetry={() => void query.refetch()} />
-    return <Loading />
+    return <LoadingMessages />
   }
   const start = Date.parse(run.started_at)
   const at = turns.findIndex(([first]) => first && Date.parse(first.created_at) >= start)
@@ -218,5 +221,5 @@ export const Conversation = (props: ConversationProps) => {
       </EmptyState>
     )
   if (place.error) return <FailedState error={place.error} onRetry={() => void place.refetch()} />
-  return <Loading />
+  return <LoadingMessages />
 }

@@ -8,7 +8,13 @@ import { SearchField } from '../../components/fields.tsx'
 import { Menu } from '../../components/menu.tsx'
 import { notify } from '../../components/messages.tsx'
 import { Page } from '../../components/page.tsx'
-import { EmptyState, FailedState, ForbiddenState, Skeleton } from '../../components/states.tsx'
+import {
+  EmptyState,
+  FailedState,
+  ForbiddenState,
+  Loading,
+  Skeleton,
+} from '../../components/states.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { formatNumber } from '../../format/numbers.ts'
 import { useSession } from '../../session/session.ts'
@@ -35,15 +41,12 @@ const BackLink = ({ filters }: { filters: RunFilters }) => (
   </Link>
 )
 
-const Loading = () => (
-  <div aria-busy="true" className="stack">
-    <span className="visually-hidden" role="status">
-      Loading
-    </span>
+const LoadingRun = () => (
+  <Loading className="stack">
     <Skeleton height="4.25rem" />
     <Skeleton height="2rem" />
     <Skeleton height="18rem" />
-  </div>
+  </Loading>
 )
 
 /** A run and all its steps, which arrive page by page. */
@@ -184,7 +187,7 @@ const RunPage = () => {
         {query.error && !isUnknown && (
           <FailedState error={query.error} onRetry={() => void query.refetch()} />
         )}
-        {!query.error && <Loading />}
+        {!query.error && <LoadingRun />}
       </Page>
     )
   }
