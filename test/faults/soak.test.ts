@@ -15,7 +15,7 @@ const lastsMs = rounds(1_000, 30_000)
 /** For everyday a third of them: each alone is in attacks.test.ts. */
 const names = Object.keys(attacks).filter((_, n) => n % rounds(3, 1) === 0)
 /** All attacks share what there is of processors: here they have two, and so have their clients. */
-const ofAll = { p99Ms: 20_000, grownMb: rounds(500, 650) }
+const ofAll = { p99Ms: 20_000, grownMb: 500 }
 /** Memory that the process retains: indexes, threads, a heap that is not yet collected. */
 const mostKeptMb = 500
 /** Idle connections of this process: the server keeps them alive for a minute. */

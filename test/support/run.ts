@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { bundle } from './runner/bundle.ts'
 import { check, checks } from './runner/checks.ts'
-import { compiled, testFiles } from './runner/files.ts'
+import { compiled, runsAlone, testFiles } from './runner/files.ts'
 import { testProcess } from './runner/process.ts'
 import type { Counts } from './runner/report.ts'
 import { temporary } from './runner/temporary.ts'
@@ -59,11 +59,8 @@ const stop = (signal: NodeJS.Signals) => {
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
 
-/** One after another until nothing is left, in one process unless it breaks. */
-const work = async () => {
-  for (let command = toCheck.shift(); command; command = toCheck.shift())
-    total[(await check(command, say)) ? 'passed' : 'failed']++
-  await Promise.all([bundled?.written, consoleBuilt])
+/** One file after another until none is left, in one process unless it breaks. */
+const runAll = async (files: string[]) => {
   let tests: ReturnType<typeof testProcess> | undefined
   for (let file = files.shift(); file; file = files.shift()) {
     if (tests && !tests.alive()) {
@@ -77,10 +74,19 @@ const work = async () => {
   if (tests) add(await tests.close())
 }
 
+const together = files.filter((file) => !runsAlone(file))
+const work = async () => {
+  for (let command = toCheck.shift(); command; command = toCheck.shift())
+    total[(await check(command, say)) ? 'passed' : 'failed']++
+  await Promise.all([bundled?.written, consoleBuilt])
+  await runAll(together)
+}
+
 /** Twice as many as there are processors, since files often wait for timers and child processes. */
 const jobs = Number(process.env.TEST_JOBS ?? 2 * availableParallelism())
 try {
   await Promise.all(Array.from({ length: jobs }, work))
+  await runAll(files.filter(runsAlone))
 } finally {
   remove()
   bundled?.remove()

@@ -12,7 +12,6 @@ const longest = [
   'faults/resume',
   'faults/retries',
   'faults/runs-at-once',
-  'faults/soak',
   'app/stores-alike',
   'faults/attacks',
   'app/serve',
@@ -37,11 +36,14 @@ const longest = [
   'app/',
 ].map((prefix) => join('test', prefix))
 
-/** What is counted in it grows while other files run beside it: it is the last. */
-const last = join('test', 'turns/turn-budget')
+/** What they count grows while other files run beside them: each runs alone, after all others. */
+const alone = ['turns/turn-budget', ...(process.env.TESTS === 'full' ? ['faults/soak'] : [])].map(
+  (prefix) => join('test', prefix),
+)
+
+export const runsAlone = (file: string): boolean => alone.some((prefix) => file.startsWith(prefix))
 
 const rank = (file: string): number => {
-  if (file.startsWith(last)) return longest.length + 1
   const place = longest.findIndex((prefix) => file.startsWith(prefix))
   return place < 0 ? longest.length : place
 }
