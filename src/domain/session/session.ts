@@ -7,7 +7,7 @@ import type { Doubt } from './doubts.ts'
 import { type MessagePart, sessionEvents } from './events.ts'
 import { evolveRunning, firstAttempt, type Running } from './running.ts'
 
-/** How many messages a session remembers for the next turn's context. */
+/** How many messages a session remembers for the next turn's context: two for each turn. */
 const remembered = 40
 /** How many turns back a repeated request is still recognised. */
 const recognised = 20
@@ -16,6 +16,8 @@ export type Remembered = {
   role: 'user' | 'assistant'
   content: Sealed
   parts?: readonly MessagePart[]
+  /** Of a user's message that was sent here, not copied. */
+  messageId?: string
 }
 
 /** One turn as far as repeating it matters. */
@@ -79,16 +81,21 @@ const afterEnd = (state: Session, runId: string, outcome: Turn['outcome']): Sess
 }
 
 /**
- * What a run begins with. Where the same message is asked again at once, the cancelled answer to it
- * is left out.
+ * What a run begins with: the message that it answers comes last. Where the same message is asked
+ * again at once, the cancelled answer to it is left out; where it failed before other turns, it
+ * moves behind them.
  */
 export const recentBefore = (
   { recent, turns }: Session,
   messageId: string,
-): readonly Remembered[] =>
-  turns.at(-1)?.messageId === messageId && recent.at(-1)?.role === 'assistant'
-    ? recent.slice(0, -1)
-    : recent
+): readonly Remembered[] => {
+  const last = recent.at(-1)
+  if (turns.at(-1)?.messageId === messageId)
+    return last?.role === 'assistant' ? recent.slice(0, -1) : recent
+  const message = recent.find((earlier) => earlier.messageId === messageId)
+  if (!message || message === last) return recent
+  return [...recent.filter((other) => other !== message), message]
+}
 
 const same = (state: Session): Session => state
 
@@ -118,7 +125,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     fork: null,
     ...noApprovals,
   },
-  stateVersion: 9,
+  stateVersion: 10,
   weigh: ({ recent, turns, waiting, approvals, doubts, paused }) =>
     recent.reduce(
       (sum, { content, parts = [] }) => sum + content.box.length + 200 + parts.length * 600,
@@ -135,11 +142,11 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
       hidden,
     }),
     SessionVisibilityChanged: (state, { hidden }) => ({ ...state, hidden }),
-    UserMessageSent: (state, { content, parts }) => ({
+    UserMessageSent: (state, { messageId, content, parts }) => ({
       ...state,
       recent: withMessage(
         state.recent,
-        parts ? { role: 'user', content, parts } : { role: 'user', content },
+        parts ? { role: 'user', messageId, content, parts } : { role: 'user', messageId, content },
       ),
     }),
     RunStarted: (state, { runId, messageId, node, payerId, continues, queued }) => ({

@@ -255,6 +255,18 @@ t.test('a cancelled answer is left out where its message is asked again', async 
   t.strictSame(roles(sent(2), started(2)), ['user', 'assistant', 'user', 'assistant', 'user'])
 })
 
+t.test('a failed message that runs again behind another turn is the last message', async (t) => {
+  const before = [created, sent(1), started(1), failed(1), ...turn(2)]
+  const again = decideSend(sendOf(3, { messageId: 'message-1' }))
+  deciding(t, session)(...before)
+    .when(again)
+    .emitsOnce(started(3, 1))
+  const texts = (...events: SessionEvent[]) =>
+    evolved(session, session.initial, events).recent.map(({ content }) => content.box)
+  t.strictSame(texts(...before), ['text 1', 'text 2', 'answer 2'])
+  t.strictSame(texts(...before, started(3, 1)), ['text 2', 'answer 2', 'text 1'])
+})
+
 t.test('a session forgets what is long past', async (t) => {
   const turns = Array.from({ length: 30 }, (_, n) => turn(n)).flat()
   const state = evolved(session, session.initial, [created, ...turns])

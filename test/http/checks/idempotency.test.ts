@@ -139,6 +139,25 @@ t.test('failures are not kept: the same message runs again', async (t) => {
   t.equal(provider.requests.length, 4)
 })
 
+t.test(
+  'a failed message that runs again behind another turn comes last for the model',
+  async (t) => {
+    const { key, provider } = await startChat(t, { text: 'Fine.' })
+    const session_id = 'later'
+    const again = keyed()
+    provider.next({ status: 400 })
+    const first = { messages: user('First'), session_id }
+    t.equal((await key.chat(first, again)).status, 500)
+    await key.chat({ messages: user('Second'), session_id })
+    t.equal((await key.chat(first, again)).body.choices[0].message.content, 'Fine.')
+    const said = provider.requests
+      .at(-1)
+      ?.body.messages.filter(({ role }: { role: string }) => role !== 'system')
+      .map(({ content }) => content)
+    t.strictSame(said, ['Second', 'Fine.', 'First'])
+  },
+)
+
 t.test('after a failure the key may be used with another body', async (t) => {
   const { key, provider } = await startChat(t, { text: 'Fine.' })
   const session_id = 'other'
