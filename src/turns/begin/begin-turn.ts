@@ -86,9 +86,9 @@ export const beginTurn = (uses: BeginTurnUses) => {
   ): Promise<LiveTurn> => {
     requireTextLimits(input)
     const caller = await delegate(client, input.onBehalfOf)
-    const payerId = await requireSubscription(client.access)
     const earlier = await earlierTurn(caller, repetition)
     if (earlier.turn) return earlier.turn
+    const payerId = await requireSubscription(client.access)
     await quotas.require(client.access)
     const messageId = earlier.failed?.messageId ?? idFor(clock, caller.call, 'message')
     const agents = await chosenAgents(client.access.organizationId, input.agent)

@@ -83,6 +83,23 @@ t.test('a stream is answered by the stream of the first', async (t) => {
   t.equal(provider.requests.length, 1)
 })
 
+t.test(
+  'a request whose payer lost the plan since is answered as the first, also streamed',
+  async (t) => {
+    const { key, organization, server, provider } = await startChat(t)
+    const whole = keyed()
+    const streamed = keyed()
+    const first = await key.chat({ messages }, whole)
+    const frames = await (await key.stream({ messages }, streamed)).all()
+    const path = `/users/${organization.ownerId}/subscription`
+    await server.platform.ask('PUT', path, { plan: null })
+    t.equal((await key.chat({ messages })).status, 403)
+    t.strictSame((await key.chat({ messages }, whole)).body, first.body)
+    t.strictSame(await (await key.stream({ messages }, streamed)).all(), frames)
+    t.equal(provider.requests.length, 2)
+  },
+)
+
 t.test('also across a restart', async (t) => {
   const { key, provider, server } = await startChat(t)
   const again = keyed()
