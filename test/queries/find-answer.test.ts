@@ -25,4 +25,10 @@ t.test('a run is found with its answer, or not yet', async (t) => {
   t.equal(await find('run-1'), undefined, 'the read model of messages is behind')
   await store('messages', 2, 'message-1', { content: { box: 'Hello' } })
   t.match(await find('run-1'), { run: { status: 'completed' }, text: 'Hello' })
+
+  const calls = [{ id: 'call-1', name: 'weather', arguments: { box: '{"city":"Rome"}' } }]
+  await store('messages', 3, 'message-1', { content: { box: '' }, tool_calls: calls })
+  t.match(await find('run-1'), {
+    calls: [{ id: 'call-1', name: 'weather', arguments: '{"city":"Rome"}' }],
+  })
 })
