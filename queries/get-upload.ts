@@ -16,14 +16,25 @@ export const uploadAnswer = (
   ...(view.warnings?.length && { warnings: view.warnings }),
 })
 
-/** @throws upload_not_found */
-export const getUpload =
+/** An upload and its DataStore. @throws upload_not_found */
+export const findUpload =
   ({ uploads, datastores }: UploadUses) =>
   async (organizationId: string, uploadId: string) => {
-    const view = await uploads.get(uploadId)
-    const datastore = await datastores.get(view?.datastore_id ?? '')
-    if (view?.organization_id !== organizationId || !view.shown || !datastore?.shown)
+    const upload = await uploads.get(uploadId)
+    const datastore = await datastores.get(upload?.datastore_id ?? '')
+    if (upload?.organization_id !== organizationId || !upload.shown || !datastore?.shown)
       throw refusal('upload_not_found')
-    return { ...uploadAnswer(view, datastore), ready: view.status === 'completed' }
+    return { upload, datastore }
   }
+
+export type FindUpload = ReturnType<typeof findUpload>
+
+/** @throws upload_not_found */
+export const getUpload = (uses: UploadUses) => {
+  const find = findUpload(uses)
+  return async (organizationId: string, uploadId: string) => {
+    const { upload, datastore } = await find(organizationId, uploadId)
+    return { ...uploadAnswer(upload, datastore), ready: upload.status === 'completed' }
+  }
+}
 export type GetUpload = ReturnType<typeof getUpload>

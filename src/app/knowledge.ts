@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { findUploads } from '../../queries/find-uploads.ts'
 import { getDatastore } from '../../queries/get-datastore.ts'
-import { getUpload } from '../../queries/get-upload.ts'
+import { findUpload, getUpload } from '../../queries/get-upload.ts'
 import { listDatastores } from '../../queries/list-datastores.ts'
 import { listFiles } from '../../queries/list-files.ts'
 import { listUploads } from '../../queries/list-uploads.ts'
@@ -10,11 +10,13 @@ import { fileStream } from '../domain/file/file.ts'
 import { findRequestId as findRequestIdOf } from '../event-sourcing/find-request-id.ts'
 import { ragDatastoreRoutes } from '../http/routes/rag-datastores.ts'
 import { ragFileRoutes } from '../http/routes/rag-files.ts'
+import { ragPassageRoutes } from '../http/routes/rag-passages.ts'
 import { ragSearchRoutes } from '../http/routes/rag-search.ts'
 import { ragUploadRoutes } from '../http/routes/rag-uploads.ts'
 import { socketUpload } from '../http/ws/upload.ts'
 import { documentReader } from '../rag/document-reader.ts'
 import { knowledgeIn } from '../rag/knowledge.ts'
+import { readPassages } from '../rag/read-passages.ts'
 import { openSpool } from '../security/spool.ts'
 import { fileKey } from '../support/ids.ts'
 import { embedUploads } from '../workers/embed-uploads.ts'
@@ -147,6 +149,10 @@ export const knowledgePart = async ({ host, storage, writing, reading, access }:
         eraseUploads: indexing.add,
       }),
       ragSearchRoutes({ getDatastore: oneDatastore, knowledge: search }),
+      ragPassageRoutes({
+        findUpload: findUpload({ uploads, datastores }),
+        readPassages: readPassages({ blobs }),
+      }),
       ragUploadRoutes({
         uploadAndEnqueue: upload,
         quotas: access.quotas,

@@ -9,7 +9,7 @@ import { datastoreKey } from '../security/vault.ts'
 import { datastoreIndexes, type FindUploads, type RankedPassage } from './datastore-indexes.ts'
 import { fused } from './fused.ts'
 import type { IndexLimits } from './index-thread.ts'
-import { chunkIn } from './stored-chunks.ts'
+import { chunkIn, placeIn } from './stored-chunks.ts'
 import { unit } from './vectors.ts'
 
 type Uses = {
@@ -84,10 +84,9 @@ export const knowledgeIn = (uses: Uses): Knowledge & { close(): Promise<void> } 
     const stored = blobs.under(datastoreKey(upload.organization_id, upload.datastore_id))
     const bytes = await stored.get(upload.chunks_blob ?? '', { start, end })
     if (!bytes) return undefined
-    const { text, place, headings } = chunkIn(Buffer.concat(await bytes.toArray()).toString())
+    const found = chunkIn(Buffer.concat(await bytes.toArray()).toString())
     const { upload_id, filename } = upload
-    const where = headings.length > 0 ? `${place}, ${headings.join(' › ')}` : place
-    return { upload_id, filename, chunk, text, place: where, score }
+    return { upload_id, filename, chunk, text: found.text, place: placeIn(found), score }
   }
 
   const ranked = async (

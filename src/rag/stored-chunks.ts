@@ -11,6 +11,10 @@ const stored = z.object({
 
 export const chunkIn = (line: string): Chunk => stored.parse(JSON.parse(line))
 
+/** Where a chunk is, with the headings above it: `line 12, Leave › Sick leave`. */
+export const placeIn = ({ place, headings }: Chunk): string =>
+  headings.length > 0 ? `${place}, ${headings.join(' › ')}` : place
+
 /** The text by which a chunk is found: its headings, its own text, and other forms of its words. */
 export const searchableText = ({ headings, text, variants = [] }: Chunk): string =>
   [...headings, text, ...variants].join('\n')

@@ -52,6 +52,27 @@ t.test('knowledge', needsConsole, async (t) => {
     await first.getByText('A bicycle costs four euros a day').waitFor()
   })
 
+  await t.test('a document shows its passages, page by page', async (t) => {
+    const { page } = await open('/knowledge')
+    await page.getByRole('link', { name: 'Handbook' }).click()
+    await page.getByRole('heading', { name: 'Handbook' }).waitFor()
+    const parts = Array.from({ length: 25 }, (_, n) => `# Part ${n}\n\nRule ${n}.\n\n`).join('')
+    await page.locator('input[type=file]').setInputFiles([file('rules.md', parts)])
+    await page.getByRole('row', { name: 'rules.md' }).getByText('Completed').waitFor()
+    await page.getByRole('link', { name: 'rules.md' }).click()
+    const details = page.getByRole('dialog', { name: 'rules.md' })
+    const passages = details.getByRole('region', { name: 'Passages' }).getByRole('listitem')
+    await passages.first().getByText('Rule 0.').waitFor()
+    t.match(await passages.first().innerText(), /^line 3, Part 0\s+Rule 0\.$/)
+    t.equal(await passages.count(), 20)
+    await screenshot(page, 'console-knowledge-passages')
+    t.strictSame(await axeFindings(page), [])
+    await details.getByRole('button', { name: 'Show more passages' }).click()
+    await passages.nth(24).getByText('Rule 24.').waitFor()
+    t.equal(await passages.count(), 25)
+    t.equal(await details.getByRole('button', { name: 'Show more passages' }).count(), 0)
+  })
+
   await t.test('a dropped file that is refused says why', async (t) => {
     const { page } = await open('/knowledge')
     await page.getByRole('link', { name: 'Handbook' }).click()

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { type Answer, answerOf, api } from '../../api/client.ts'
 
 export type Datastore = Answer<'/api/external/rag/datastores'>['datastores'][number]
@@ -49,6 +49,23 @@ export const uploadQuery = (uploadId: string) =>
         }),
       ),
     refetchInterval: ({ state }) => (state.data && isUnfinished(state.data) ? refetchMs : false),
+  })
+
+/** A document's passages, in its order, a page at a time. */
+export const passagesQuery = (uploadId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['passages', uploadId],
+    queryFn: ({ pageParam: cursor }) =>
+      answerOf(
+        api.GET('/api/external/rag/uploads/{upload_id}/passages', {
+          params: {
+            path: { upload_id: uploadId },
+            query: { limit: 20, ...(cursor && { cursor }) },
+          },
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   })
 
 const mostPassages = 20
