@@ -19,6 +19,7 @@ import { adminApiKeyRoutes } from '../http/routes/admin-api-keys.ts'
 import { adminAttentionRoutes } from '../http/routes/admin-attention.ts'
 import { adminMasterKeyRoutes } from '../http/routes/admin-master-key.ts'
 import { adminMemberRoutes } from '../http/routes/admin-members.ts'
+import { adminModelRoutes } from '../http/routes/admin-models.ts'
 import { adminOrganizationRoutes } from '../http/routes/admin-organizations.ts'
 import { adminProjectionRoutes } from '../http/routes/admin-projections.ts'
 import { adminUserRoutes } from '../http/routes/admin-users.ts'
@@ -29,7 +30,7 @@ import type { TurnEngine } from './turn-engine.ts'
 
 /** What operators and an organization's managers do, and users with their own keys. */
 export const adminPart = ({ storage, writing, reading, access }: Parts, { tools }: TurnEngine) => {
-  const { vault, secrets } = writing
+  const { vault, secrets, models } = writing
   const { routeCommands: commands, views, writes, rebuilding } = reading
   const { open } = vault
   const { schemas, addressFault, mcp } = tools
@@ -67,6 +68,7 @@ export const adminPart = ({ storage, writing, reading, access }: Parts, { tools 
         addressFault,
         mcp,
       }),
+      adminModelRoutes({ getOrganization: oneOrganization, offer: models.offer }),
       adminApiKeyRoutes({
         createApiKey: commands.createApiKey,
         changeApiKey: commands.changeApiKey,

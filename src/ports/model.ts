@@ -173,3 +173,13 @@ export type Price = {
   completion: number
   list?: 'configured' | 'built_in' | 'default' | undefined
 }
+
+/** What agents can name as their model, without anything else of the configuration. */
+export type ModelOffer = {
+  /** The model of agents that name none. */
+  byDefault: string
+  /** Names that the configuration has. */
+  models: readonly { name: string; provider: string }[]
+  /** `anyModel`: each name after the provider's is accepted, and the provider decides. */
+  providers: readonly { name: string; anyModel: boolean }[]
+}

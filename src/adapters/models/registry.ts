@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import {
   type Model,
   ModelMisconfigured,
+  type ModelOffer,
   type Models,
   type ResolvedModel,
 } from '../../ports/model.ts'
@@ -47,6 +48,7 @@ export type ModelsConfig = {
 type ModelRegistry = Models & {
   /** The name of the model of agents that name none. */
   byDefault: string
+  offer: ModelOffer
   /** Why there is no model of this name, with those that there are; undefined where there is. */
   modelFault(name: string): string | undefined
   close(): Promise<void>
@@ -166,8 +168,17 @@ export const modelsFrom = (config: ModelsConfig): ModelRegistry => {
     memoMethod: resolveWithFallback,
   })
 
+  const offer: ModelOffer = {
+    byDefault,
+    models: [...configuredModels(config)]
+      .filter((name) => find(name))
+      .map((name) => ({ name, provider: split(name, provider).provider })),
+    providers: [...providers.keys()].map((name) => ({ name, anyModel: name !== 'offline' })),
+  }
+
   return {
     byDefault,
+    offer,
     modelFault: (name) =>
       find(name)
         ? undefined

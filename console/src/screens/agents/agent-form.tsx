@@ -10,7 +10,7 @@ import { type Draft, type Faults, faultsOf, fieldOf } from './agent-draft.ts'
 import { ancestorsOf } from './agent-tree.ts'
 import type { AgentType } from './agent-types.ts'
 import styles from './agents.module.css'
-import { listedAgentsQuery, typeLabels } from './agents-queries.ts'
+import { modelsQuery, typeLabels } from './agents-queries.ts'
 import { ToolsSection } from './tools-section.tsx'
 
 const types = (Object.keys(typeLabels) as AgentType[]).map((id) => ({ id, label: typeLabels[id] }))
@@ -36,32 +36,40 @@ const Section = ({ id, title, children }: { id: string; title: string; children:
   </section>
 )
 
-/** Models that the organization's agents use; the API lists no others. */
+/** Models that the platform names, and those that the organization's agents use. */
 const useModelOptions = () => {
-  const { can, organizationId } = useSession()
+  const { organizationId } = useSession()
   const { data: agents = [] } = useQuery(agentsQuery(organizationId))
-  const { data: listed } = useQuery({ ...listedAgentsQuery, enabled: can('agents:list') })
-  const defaultIds = agents
-    .filter(({ agent_type, model }) => agent_type === 'LLM_AGENT' && model === null)
-    .map(({ agent_id }) => agent_id)
-  const standard = listed?.agents.find(({ agent_id }) => defaultIds.includes(agent_id))?.model
-  const models = [...new Set(agents.flatMap(({ model }) => (model ? [model] : [])))].sort()
+  const { data: offer } = useQuery(modelsQuery(organizationId))
+  const standard = offer?.default_model
+  const named = offer?.models.map(({ model }) => model) ?? []
+  const used = agents.flatMap(({ model }) => (model ? [model] : []))
+  const others = [...new Set([...named, ...used])].filter((model) => model !== standard).sort()
   const options = [
     ...(standard ? [{ id: standard, label: standard, hint: 'the default' }] : []),
-    ...models.filter((model) => model !== standard).map((id) => ({ id, label: id })),
+    ...others.map((id) => ({ id, label: id })),
   ]
-  return { standard, options }
+  const open = offer?.providers.filter(({ any_model }) => any_model) ?? []
+  return { standard, options, openProviders: open.map(({ provider }) => provider) }
 }
 
+const modelWords = ({ standard, openProviders }: ReturnType<typeof useModelOptions>): string =>
+  [
+    `Empty: the platform’s default${standard ? `, now ${standard}` : ''}.`,
+    openProviders.length > 0 && `Other models of ${openProviders.join(', ')} can be typed.`,
+  ]
+    .filter(Boolean)
+    .join(' ')
+
 const ModelSection = ({ draft, faults, isDisabled, onChange }: FieldsProps) => {
-  const { standard, options } = useModelOptions()
+  const models = useModelOptions()
   return (
     <Section id="model" title="Model">
       <ComboField
         label="Model"
-        description={`As provider/model. Empty: the platform’s default${standard ? `, now ${standard}` : ''}.`}
+        description={`As provider/model. ${modelWords(models)}`}
         placeholder="Platform default"
-        options={options}
+        options={models.options}
         value={draft.model}
         isDisabled={isDisabled}
         onChange={(model) => onChange({ model })}

@@ -13,6 +13,19 @@ export const agentQuery = (organizationId: string, agentId: string) =>
       ),
   })
 
+/** The models that agents can name. */
+export const modelsQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['models', organizationId],
+    queryFn: () =>
+      answerOf(
+        api.GET('/api/admin/organizations/{organization_id}/models', {
+          params: { path: { organization_id: organizationId } },
+        }),
+      ),
+    staleTime: 60_000,
+  })
+
 /** Agents as everybody with `agents:list` sees them, with the models that answer. */
 export const listedAgentsQuery = queryOptions({
   queryKey: ['listed-agents'],
