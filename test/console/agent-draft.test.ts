@@ -14,6 +14,9 @@ import {
   callDraftOf,
   callFaultsOf,
   callOf,
+  credentialDraftOf,
+  credentialFaultsOf,
+  credentialOf,
   emptyCall,
   emptyServer,
   serverDraftOf,
@@ -158,4 +161,34 @@ t.test('names what is wrong with a call', async (t) => {
     ).sort(),
     ['approval_ttl', 'name', 'parameters', 'url'],
   )
+})
+
+t.test('checks the texts of a credential as the server does', async (t) => {
+  const token = { ...credentialDraftOf(undefined), name: 'SHOP_TOKEN' }
+  const isTaken = (credentials: unknown) =>
+    newAgent.safeParse({ name: 'Helper', credentials }).success
+  for (const change of [
+    {},
+    { name: '' },
+    { name: 'shop' },
+    { name: 'A'.repeat(65) },
+    { label: ' Token ', description: ' ', help_url: ' https://shop.example/token ' },
+    { label: 'x'.repeat(101) },
+    { description: 'x'.repeat(501) },
+    { help_url: 'http://shop.example' },
+    { help_url: 'https://user:password@shop.example' },
+  ]) {
+    const draft = { ...token, ...change }
+    const hasFaults = Object.keys(credentialFaultsOf(draft, [])).length > 0
+    t.equal(!hasFaults, isTaken([credentialOf(draft)]), JSON.stringify(change))
+  }
+  t.match(credentialFaultsOf(token, ['SHOP_TOKEN']), { name: /name/ })
+  t.strictSame(credentialDraftOf(credentialOf({ ...token, label: 'Token' })).label, 'Token')
+})
+
+t.test('sends the texts of credentials where they differ', async (t) => {
+  const before = draftOf({ ...agent, credentials: [{ name: 'A' }] })
+  t.strictSame(changesOf(before, before), {})
+  const credentials = [{ name: 'A', label: 'Key' }]
+  t.strictSame(changesOf(before, { ...before, credentials }), { credentials })
 })

@@ -107,6 +107,41 @@ t.test('the agents', needsConsole, async (t) => {
     },
   )
 
+  await t.test('suggests the models that the platform names', async (t) => {
+    const { agent_id } = await named('Studio')
+    const { page } = await open(`/agents/${agent_id}`)
+    const model = page.getByRole('combobox', { name: 'Model' })
+    await page.getByText('now offline/extractive').waitFor()
+    await model.fill('offline')
+    await page.getByRole('option', { name: /offline\/extractive/ }).click()
+    t.equal(await model.inputValue(), 'offline/extractive')
+  })
+
+  await t.test('describes a credential for the people who connect it', async (t) => {
+    const { agent_id } = await named('Studio')
+    const { page } = await open(`/agents/${agent_id}`)
+    await page.getByRole('button', { name: 'Add credential' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add credential' })
+    await dialog.getByLabel('Name', { exact: true }).fill('shop')
+    await dialog.getByText('Capitals, digits and _').waitFor()
+    await dialog.getByLabel('Name', { exact: true }).fill('SHOP_TOKEN')
+    await dialog.getByLabel('Label').fill('Shop token')
+    await dialog.getByLabel('Help address').fill('https://shop.example/token')
+    t.strictSame(await axeFindings(page), [])
+    await screenshot(page, 'console-agent-credential')
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByText('1 unsaved change').waitFor()
+    await save(page)
+    t.match(await named('Studio'), {
+      credentials: [
+        { name: 'SHOP_TOKEN', label: 'Shop token', help_url: 'https://shop.example/token' },
+      ],
+    })
+    await page.getByRole('button', { name: 'Remove SHOP_TOKEN' }).click()
+    await save(page)
+    t.match(await named('Studio'), { credentials: [] })
+  })
+
   await t.test('is opened, changed and saved by keyboard alone', async (t) => {
     const { page } = await open('/agents')
     await page.getByRole('list', { name: 'Team' }).getByRole('link').first().waitFor()

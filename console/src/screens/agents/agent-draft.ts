@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AgentSettings, AgentType, Server, Tool } from './agent-types.ts'
+import type { AgentSettings, AgentType, Credential, Server, Tool } from './agent-types.ts'
 
 /** An agent's settings while they are edited: numbers as they were typed, '' for none. */
 export type Draft = {
@@ -11,6 +11,7 @@ export type Draft = {
   is_active: boolean
   tools: readonly Tool[]
   mcp_servers: readonly Server[]
+  credentials: readonly Credential[]
   sub_agents: readonly string[]
   datastore_ids: readonly string[]
   temperature: string
@@ -37,6 +38,7 @@ export const emptyDraft: Draft = {
   is_active: true,
   tools: [],
   mcp_servers: [],
+  credentials: [],
   sub_agents: [],
   datastore_ids: [],
   temperature: '',
@@ -60,6 +62,7 @@ export const draftOf = (agent: AgentSettings): Draft => ({
   is_active: agent.is_active,
   tools: agent.tools,
   mcp_servers: agent.mcp_servers,
+  credentials: agent.credentials ?? [],
   sub_agents: agent.sub_agents,
   datastore_ids: agent.datastore_ids,
   temperature: numberText(agent.temperature),
@@ -102,6 +105,7 @@ const fields = z.object({
   instruction: atMost(64_000),
   tools: z.array(z.unknown()).max(64, 'At most 64 tools'),
   mcp_servers: z.array(z.unknown()).max(20, 'At most 20 servers'),
+  credentials: z.array(z.unknown()).max(40, 'At most 40 credentials'),
   sub_agents: z.array(z.unknown()).max(100, 'At most 100 agents'),
   datastore_ids: z.array(z.unknown()).max(100, 'At most 100 DataStores'),
   temperature: decimal(0, 2, 'A number from 0 to 2, or nothing'),
@@ -165,6 +169,7 @@ export const settingsOf = (draft: Draft) => ({
   is_active: draft.is_active,
   tools: draft.tools,
   mcp_servers: draft.mcp_servers.map(({ status: _, ...server }) => server),
+  credentials: draft.credentials,
   sub_agents: draft.sub_agents,
   datastore_ids: draft.datastore_ids,
   temperature: numberOrNull(draft.temperature),
@@ -191,14 +196,10 @@ export const changesOf = (before: Draft, after: Draft): Partial<Settings> => {
 const settingNames = Object.keys(settingsOf(emptyDraft)) as (keyof Settings)[]
 
 /** A former version's settings, of its document in the read model. */
-export const settingsIn = (
-  document: Readonly<Record<string, unknown>>,
-): Record<string, unknown> => ({
-  ...Object.fromEntries(
+export const settingsIn = (document: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
     settingNames.filter((name) => name in document).map((name) => [name, document[name]]),
-  ),
-  ...('credentials' in document ? { credentials: document.credentials } : {}),
-})
+  )
 
 export const settingLabels: Readonly<Record<string, string>> = {
   name: 'Name',

@@ -28,6 +28,14 @@ export type Server = {
   status: ServerStatus
 } & { [setting: string]: unknown }
 
+/** What the connect page says of a credential that headers name. */
+export type Credential = {
+  name: string
+  label?: string | undefined
+  description?: string | undefined
+  help_url?: string | undefined
+}
+
 type Limits = {
   max_steps?: number | undefined
   max_tokens?: number | undefined
@@ -44,6 +52,7 @@ export type AgentSettings = {
   is_active: boolean
   tools: readonly Tool[]
   mcp_servers: readonly Server[]
+  credentials?: readonly Credential[] | undefined
   sub_agents: readonly string[]
   datastore_ids: readonly string[]
   temperature: number | null

@@ -2,14 +2,18 @@ import { useState } from 'react'
 import { Button, IconButton } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Checkbox, Select, TextField } from '../../components/fields.tsx'
-import type { Server, Tool } from './agent-types.ts'
+import type { Credential, Server, Tool } from './agent-types.ts'
 import styles from './agents.module.css'
 import {
   type CallDraft,
   type CareDraft,
+  type CredentialDraft,
   callDraftOf,
   callFaultsOf,
   callOf,
+  credentialDraftOf,
+  credentialFaultsOf,
+  credentialOf,
   emptyCall,
   emptyServer,
   type HeaderDraft,
@@ -299,6 +303,76 @@ export const ServerDialog = ({ server, otherNames, onClose, onSave }: ServerDial
         value={draft.tools}
         onChange={(tools) => change({ tools })}
         error={faults.tools}
+      />
+    </Dialog>
+  )
+}
+
+type CredentialDialogProps = {
+  credential: Credential | undefined
+  otherNames: readonly string[]
+  onClose: () => void
+  onSave: (credential: Credential) => void
+}
+
+/** What people read of a credential when they connect it. */
+export const CredentialDialog = (props: CredentialDialogProps) => {
+  const { credential, otherNames, onClose, onSave } = props
+  const [draft, setDraft] = useState<CredentialDraft>(credentialDraftOf(credential))
+  const [isTouched, setTouched] = useState(credential !== undefined)
+  const faults = credentialFaultsOf(draft, otherNames)
+  const change = (part: Partial<CredentialDraft>) => setDraft({ ...draft, ...part })
+  const save = () => {
+    setTouched(true)
+    if (Object.keys(faults).length > 0) return
+    onSave(credentialOf(draft))
+  }
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      title={credential ? 'Change credential' : 'Add credential'}
+      wide
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button kind="primary" onPress={save}>
+            {credential ? 'Apply' : 'Add'}
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        label="Name"
+        mono
+        autoFocus
+        placeholder="SHOP_TOKEN"
+        description="As headers name it: {{credential:SHOP_TOKEN}}."
+        value={draft.name}
+        onChange={(name) => change({ name })}
+        error={draft.name === '' && !isTouched ? undefined : faults.name}
+      />
+      <TextField
+        label="Label"
+        placeholder="Shop token"
+        value={draft.label}
+        onChange={(label) => change({ label })}
+        error={faults.label}
+      />
+      <TextField
+        label="Description"
+        rows={2}
+        value={draft.description}
+        onChange={(description) => change({ description })}
+        error={faults.description}
+      />
+      <TextField
+        label="Help address"
+        mono
+        description="Where people find the value."
+        value={draft.help_url}
+        onChange={(help_url) => change({ help_url })}
+        error={faults.help_url}
       />
     </Dialog>
   )

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Server, Tool } from './agent-types.ts'
+import type { Credential, Server, Tool } from './agent-types.ts'
 
 /** How calls are handled; '' stands for the default. */
 export type CareDraft = {
@@ -181,6 +181,44 @@ const serverFields = z.object({
   approval_ttl: ttl,
 })
 
+export type CredentialDraft = Required<{ [Field in keyof Credential]: string }>
+
+export const credentialDraftOf = (credential: Credential | undefined): CredentialDraft => {
+  const { name = '', label = '', description = '', help_url = '' } = credential ?? {}
+  return { name, label, description, help_url }
+}
+
+export const credentialOf = (draft: CredentialDraft): Credential => {
+  const label = draft.label.trim()
+  const description = draft.description.trim()
+  const help_url = draft.help_url.trim()
+  return {
+    name: draft.name,
+    ...(label && { label }),
+    ...(description && { description }),
+    ...(help_url && { help_url }),
+  }
+}
+
+const isHelpUrl = (text: string): boolean => {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return protocol === 'https:' && username === '' && password === ''
+}
+
+const credentialFields = z.object({
+  name: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'Capitals, digits and _, beginning with a letter, at most 64'),
+  label: z.string().trim().max(100, 'At most 100 characters'),
+  description: z.string().trim().max(500, 'At most 500 characters'),
+  help_url: z
+    .string()
+    .trim()
+    .max(2_000, 'At most 2,000 characters')
+    .refine((text) => text === '' || isHelpUrl(text), 'An address that begins with https://'),
+})
+
 const faultsIn = (error: z.ZodError | undefined): Record<string, string> => {
   const faults: Record<string, string> = {}
   for (const { path, message } of error?.issues ?? []) faults[String(path[0])] ??= message
@@ -202,3 +240,6 @@ export const callFaultsOf = (draft: CallDraft, otherNames: readonly string[]) =>
 
 export const serverFaultsOf = (draft: ServerDraft, otherNames: readonly string[]) =>
   withNameFault(faultsIn(serverFields.safeParse(draft).error), draft.name, otherNames)
+
+export const credentialFaultsOf = (draft: CredentialDraft, otherNames: readonly string[]) =>
+  withNameFault(faultsIn(credentialFields.safeParse(draft).error), draft.name, otherNames)

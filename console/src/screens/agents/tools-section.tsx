@@ -3,9 +3,9 @@ import { Button, IconButton } from '../../components/button.tsx'
 import { Checkbox } from '../../components/fields.tsx'
 import { Status } from '../../components/status.tsx'
 import type { Draft, Faults } from './agent-draft.ts'
-import { type Server, type Tool, toolNameOf } from './agent-types.ts'
+import { type Credential, type Server, type Tool, toolNameOf } from './agent-types.ts'
 import styles from './agents.module.css'
-import { CallDialog, ServerDialog } from './tool-dialogs.tsx'
+import { CallDialog, CredentialDialog, ServerDialog } from './tool-dialogs.tsx'
 
 const builtIn = [
   { id: 'search_knowledge', label: 'Search knowledge' },
@@ -206,6 +206,65 @@ const Servers = ({ servers, isDisabled, onChange }: ServersProps) => {
   )
 }
 
+type CredentialsProps = {
+  credentials: readonly Credential[]
+  isDisabled: boolean
+  onChange: (credentials: Credential[]) => void
+}
+
+const Credentials = ({ credentials, isDisabled, onChange }: CredentialsProps) => {
+  const [edited, setEdited] = useState<Credential | 'new'>()
+  const editedCredential = edited === 'new' ? undefined : edited
+  return (
+    <fieldset className={styles.group}>
+      <legend className={styles.legend}>Texts for credentials on the connect page</legend>
+      <ul className={styles.list}>
+        {credentials.map((credential) => (
+          <li key={credential.name} className={styles.item}>
+            <span className="row">
+              <code>{credential.name}</code>
+              <span className="soft small truncate" dir="auto">
+                {credential.label ?? credential.description}
+              </span>
+            </span>
+            <Button kind="quiet" isDisabled={isDisabled} onPress={() => setEdited(credential)}>
+              Change
+            </Button>
+            <IconButton
+              icon="close"
+              label={`Remove ${credential.name}`}
+              isDisabled={isDisabled}
+              onPress={() => onChange(credentials.filter((each) => each !== credential))}
+            />
+          </li>
+        ))}
+        <li>
+          <Button icon="plus" isDisabled={isDisabled} onPress={() => setEdited('new')}>
+            Add credential
+          </Button>
+        </li>
+      </ul>
+      {edited !== undefined && (
+        <CredentialDialog
+          credential={editedCredential}
+          otherNames={credentials
+            .filter((each) => each !== editedCredential)
+            .map(({ name }) => name)}
+          onClose={() => setEdited(undefined)}
+          onSave={(credential) => {
+            onChange(
+              editedCredential
+                ? credentials.map((each) => (each === editedCredential ? credential : each))
+                : [...credentials, credential],
+            )
+            setEdited(undefined)
+          }}
+        />
+      )}
+    </fieldset>
+  )
+}
+
 type ToolsSectionProps = {
   draft: Draft
   faults: Faults
@@ -213,7 +272,7 @@ type ToolsSectionProps = {
   onChange: (change: Partial<Draft>) => void
 }
 
-/** What an agent can call: built-in tools, HTTP calls and MCP servers. */
+/** What an agent can call: built-in tools, HTTP calls and MCP servers; and their credentials. */
 export const ToolsSection = ({ draft, faults, isDisabled, onChange }: ToolsSectionProps) => (
   <section className={`card ${styles.section}`} aria-labelledby="tools">
     <h2 id="tools">Tools</h2>
@@ -228,6 +287,11 @@ export const ToolsSection = ({ draft, faults, isDisabled, onChange }: ToolsSecti
       isDisabled={isDisabled}
       onChange={(mcp_servers) => onChange({ mcp_servers })}
     />
+    <Credentials
+      credentials={draft.credentials}
+      isDisabled={isDisabled}
+      onChange={(credentials) => onChange({ credentials })}
+    />
     {faults.tools && (
       <p role="alert" className={styles.error}>
         {faults.tools}
@@ -236,6 +300,11 @@ export const ToolsSection = ({ draft, faults, isDisabled, onChange }: ToolsSecti
     {faults.mcp_servers && (
       <p role="alert" className={styles.error}>
         {faults.mcp_servers}
+      </p>
+    )}
+    {faults.credentials && (
+      <p role="alert" className={styles.error}>
+        {faults.credentials}
       </p>
     )}
   </section>
