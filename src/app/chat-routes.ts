@@ -1,5 +1,6 @@
 import { findApproval } from '../../queries/find-approval.ts'
 import { getAgent } from '../../queries/get-agent.ts'
+import { getApproval } from '../../queries/get-approval.ts'
 import { getMessage } from '../../queries/get-message.ts'
 import { getSession } from '../../queries/get-session.ts'
 import { getSessionStatus } from '../../queries/get-session-status.ts'
@@ -138,6 +139,7 @@ const sessionsRoutes = (
     clock: { now: clock.now, elapsedHere: turns.elapsed },
   }
   const { findSession } = sessionReads
+  const approvalOf = findApproval({ approvals })
   return [
     sessionRoutes({
       listSessions: listSessions({ sessions, clock: sessionReads.clock }),
@@ -158,7 +160,8 @@ const sessionsRoutes = (
     }),
     approvalRoutes({
       listApprovals: listApprovals({ approvals, open }),
-      findApproval: findApproval({ approvals }),
+      getApproval: getApproval({ findApproval: approvalOf, open }),
+      findApproval: approvalOf,
       decideOnApproval: routeCommands.decideOnApproval,
       resumePaused,
     }),

@@ -54,6 +54,7 @@ export const approvalScene = async (
       return by.chat({ model: shop, session_id, messages: user('Refund A-1') })
     },
     list: (query = '', by = key) => by.ask('GET', `${approvals}${query}`),
+    get: (id: string, by = key, query = '') => by.ask('GET', `${approvals}/${id}${query}`),
     decide: (
       { approval_id, arguments_digest }: { approval_id: string; arguments_digest: string },
       decision: 'approve' | 'deny',

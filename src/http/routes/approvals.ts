@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { DecideOnApprovalCommand } from '../../../commands/decide-on-approval.ts'
 import { approvalStatuses, approvalView } from '../../../projections/approvals.ts'
 import type { FindApproval } from '../../../queries/find-approval.ts'
+import type { GetApproval } from '../../../queries/get-approval.ts'
 import type { ListApprovals } from '../../../queries/list-approvals.ts'
 import { refusal } from '../../domain/refusal.ts'
 import { isManager } from '../checks/authenticate.ts'
@@ -13,6 +14,7 @@ import { bodyOnBehalfOf, queryOnBehalfOf } from '../wire/on-behalf-of.ts'
 
 type Uses = {
   listApprovals: ListApprovals
+  getApproval: GetApproval
   findApproval: FindApproval
   decideOnApproval: DecideOnApprovalCommand
   /** Resumes a run whose decisions are in the views; resolves once it runs again. */
@@ -47,7 +49,7 @@ const delegated = ['user_not_found', 'delegation_not_allowed'] as const
 export const approvalRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { listApprovals, findApproval, decideOnApproval, resumePaused } = uses
+    const { listApprovals, getApproval, findApproval, decideOnApproval, resumePaused } = uses
     const tags = ['approvals']
 
     /** Whoever acts for another user acts with that user's rights alone. */
@@ -82,6 +84,24 @@ export const approvalRoutes =
           page: { page, pageSize: page_size },
         })
       },
+    )
+
+    http.get(
+      '/approvals/:approval_id',
+      {
+        config: { scopes: ['approvals:read'], delegates: 'query' },
+        schema: {
+          tags,
+          summary: 'Get a call that waits, or waited, for a decision',
+          params: z.object({ approval_id: pathId }),
+          querystring: queryOnBehalfOf,
+          response: {
+            200: approval,
+            ...refusals('detail', 'approval_not_found', ...delegated),
+          },
+        },
+      },
+      async (request) => getApproval(request.params.approval_id, callerOf(request)),
     )
 
     http.post(

@@ -69,6 +69,18 @@ t.test('approvals', needsConsole, async (t) => {
     t.match(await dialog.getByRole('alert').innerText(), /The run of the call has ended|decided/)
   })
 
+  await t.test('an approval that is not there says so after one request', async (t) => {
+    const { page } = await open('/approvals')
+    const requests: string[] = []
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url())
+      if (pathname.startsWith('/api/external/approvals')) requests.push(pathname)
+    })
+    await page.goto(`${url}/console/approvals/none`)
+    await page.getByText('There is no such approval').waitFor()
+    t.strictSame([...new Set(requests)], ['/api/external/approvals/none'])
+  })
+
   await t.test('without the scopes, the screen names them', async (t) => {
     await requestRefund('narrow')
     const [waiting] = (await scene.list('?approver=admin&status=pending')).body.approvals

@@ -152,6 +152,78 @@ t.test('approvals of admins are decided by an admin, not by the user', async (t)
   })
 })
 
+t.test('one approval is the item of the list, before and after its decision', async (t) => {
+  const { requestRefund, decide, list, get, key } = await approvalScene(t)
+  const { body } = await requestRefund('s')
+  const [pending] = body.pending_approvals
+  const itemOf = async () => (await list()).body.approvals[0]
+  t.match(await get(pending.approval_id), { status: 200, body: { status: 'pending', ...pending } })
+  t.strictSame((await get(pending.approval_id)).body, await itemOf())
+  await decide(pending, 'deny', { reason: 'Too much' })
+  await (await key.attach('s')).all()
+  const denied = await get(pending.approval_id)
+  t.match(denied.body, { status: 'denied', reason: 'Too much' })
+  t.strictSame(denied.body, await itemOf())
+  t.match(await get('none'), { status: 404, code: 'approval_not_found' })
+})
+
+t.test('one approval is shown to those who find it in a list', async (t) => {
+  const { requestRefund, get, member, server, organization } = await approvalScene(t)
+  const scopes = ['orchestrator:invoke', 'approvals:read']
+  const { id: ann, key: anns } = await member()
+  const { key: bens } = await member()
+  const application = await organization.key({ scopes })
+  const delegate = await organization.key({ scopes: [...scopes, 'users:delegate'] })
+  const strangers = await (await server.platform.organization()).key({ scopes })
+  const narrow = await organization.key({ scopes: ['orchestrator:invoke', 'approvals:decide'] })
+  const { approval_id: id } = (await requestRefund('of-ann', anns)).body.pending_approvals[0]
+  t.match(await get(id, anns), { status: 200, body: { approval_id: id, user_id: ann } })
+  const onBehalf = `?on_behalf_of=${ann}`
+  t.match(await get(id, delegate, onBehalf), { status: 200, body: { approval_id: id } })
+  const notFound = { status: 404, code: 'approval_not_found' }
+  for (const [name, key] of Object.entries({ bens, application, delegate, strangers }))
+    t.match(await get(id, key), notFound, name)
+  t.match(await get(id), notFound, 'an admin, of a call that its user decides')
+  for (const [key, query] of [
+    [narrow, ''],
+    [application, onBehalf],
+  ] as const)
+    t.match(await get(id, key, query), { status: 403, code: 'insufficient_scopes' })
+})
+
+t.test('an admin reads an approval that admins decide, and no delegate of hers', async (t) => {
+  const { requestRefund, get, member, organization } = await approvalScene(t, {
+    approver: 'admin',
+  })
+  const { id: ann, key: anns } = await member()
+  const { id: ben } = await member()
+  const scopes = ['approvals:read', 'users:delegate']
+  const delegate = await organization.key({ scopes })
+  const { approval_id: id } = (await requestRefund('of-ann', anns)).body.pending_approvals[0]
+  for (const key of [undefined, anns]) t.match(await get(id, key), { body: { approver: 'admin' } })
+  t.match(await get(id, delegate, `?on_behalf_of=${ann}`), { status: 200 })
+  t.match(await get(id, delegate, `?on_behalf_of=${ben}`), { status: 404 })
+  t.match(await get(id, delegate, `?on_behalf_of=${organization.ownerId}`), { status: 404 })
+})
+
+t.test('an approval of an erased session is not found', async (t) => {
+  const { provider, shop, get, organization } = await approvalScene(t)
+  const { organizationId: organization_id } = organization
+  const rights = ['approvals:read', 'sessions:delete', 'users:provision', 'users:delegate']
+  const partner = await organization.key({ scopes: ['orchestrator:invoke', ...rights] })
+  const users = '/api/external/management/users'
+  const guest = { email: 'guest@partner.example', organization_id }
+  const { user_id: on_behalf_of } = (await partner.ask('POST', users, guest)).body
+  provider.next({ text: 'Let me see. ', calls: [refundCall] })
+  const messages = user('Refund A-1')
+  const { body } = await partner.chat({ model: shop, session_id: 's', messages, on_behalf_of })
+  const { approval_id: id } = body.pending_approvals[0]
+  const query = `?on_behalf_of=${on_behalf_of}`
+  t.match(await get(id, partner, query), { status: 200, body: { status: 'pending' } })
+  t.match(await partner.ask('DELETE', `${users}/${on_behalf_of}/sessions/s`), { status: 200 })
+  t.match(await get(id, partner, query), { status: 404, code: 'approval_not_found' })
+})
+
 t.test('a call without a decision in time is denied, and the turn continues', async (t) => {
   const clock = movableClock()
   const { requestRefund, decide, list, key, server, site, provider } = await approvalScene(

@@ -151,9 +151,9 @@ const Facts = ({ approval }: { approval: Approval }) => {
 /** One call that waits, or waited, for a decision, with what was said before it. */
 export const ApprovalScreen = () => {
   const { approvalId } = route.useParams()
-  const { can, isManager } = useSession()
+  const { can } = useSession()
   const isAllowed = can('approvals:read')
-  const query = useQuery({ ...approvalQuery(approvalId, isManager), enabled: isAllowed })
+  const query = useQuery({ ...approvalQuery(approvalId), enabled: isAllowed })
   const approval = query.data
   const back = <Link to="/approvals">Approvals</Link>
   if (!isAllowed)
@@ -186,8 +186,7 @@ export const ApprovalScreen = () => {
             </div>
           ) : (
             <EmptyState icon="search" title="There is no such approval" action={back}>
-              It may be older than the newest thousand, or belong to a conversation of somebody
-              else.
+              Its conversation may be erased, or belong to somebody else.
             </EmptyState>
           )
         }

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { type Answer, answerOf, api } from '../../api/client.ts'
+import { ApiError } from '../../api/problem.ts'
 
 export type Approval = Answer<'/api/external/approvals'>['approvals'][number]
 export type ApprovalStatus = Approval['status']
@@ -11,16 +12,15 @@ type ListOptions = {
   /** Those that admins decide, instead of those of one's own conversations. */
   ofAdmins: boolean
   page: number
-  pageSize?: number
 }
 
-const pageOfApprovals = ({ status, ofAdmins, page, pageSize = 20 }: ListOptions) =>
+const pageOfApprovals = ({ status, ofAdmins, page }: ListOptions) =>
   answerOf(
     api.GET('/api/external/approvals', {
       params: {
         query: {
           page,
-          page_size: pageSize,
+          page_size: 20,
           ...(status && { status }),
           ...(ofAdmins && { approver: 'admin' as const }),
         },
@@ -39,26 +39,22 @@ export const approvalsQuery = (options: ListOptions) =>
     placeholderData: (former) => former,
   })
 
-/** Pages of 100 that are searched for one approval, whose address has only its id. */
-const mostPages = 10
-
-const findApproval = async (id: string, ofAdmins: boolean): Promise<Approval | undefined> => {
-  for (let page = 1; page <= mostPages; page += 1) {
-    const { approvals, has_next } = await pageOfApprovals({ ofAdmins, page, pageSize: 100 })
-    const approval = approvals.find(({ approval_id }) => approval_id === id)
-    if (approval || !has_next) return approval
+const getApproval = async (id: string): Promise<Approval | null> => {
+  try {
+    return await answerOf(
+      api.GET('/api/external/approvals/{approval_id}', { params: { path: { approval_id: id } } }),
+    )
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
   }
-  return undefined
 }
 
-/** One approval; null where there is none, or it is older than the newest thousand. */
-export const approvalQuery = (id: string, isManager: boolean) =>
+/** One approval; null where there is none that the caller sees. */
+export const approvalQuery = (id: string) =>
   queryOptions({
-    queryKey: ['approval', id, isManager],
-    queryFn: async () =>
-      (isManager ? await findApproval(id, true) : undefined) ??
-      (await findApproval(id, false)) ??
-      null,
+    queryKey: ['approval', id],
+    queryFn: () => getApproval(id),
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? refetchMs : false),
   })
 
