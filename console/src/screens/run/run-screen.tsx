@@ -22,6 +22,7 @@ import { filtersOf, type RunFilters } from '../runs/filters.ts'
 import type { RunSummary } from '../runs/runs-queries.ts'
 import { ChargeTab } from './charge-tab.tsx'
 import { Conversation } from './conversation.tsx'
+import { EraseDialog } from './erase-dialog.tsx'
 import { JsonTab } from './json-tab.tsx'
 import { Neighbors } from './neighbors.tsx'
 import { Outcome } from './outcome.tsx'
@@ -168,7 +169,8 @@ const RunDetail = ({
 }
 
 const RunPage = () => {
-  const { organizationId } = useSession()
+  const { organizationId, can, isPlatform } = useSession()
+  const [isErasing, setErasing] = useState(false)
   const { runId } = route.useParams()
   const search = route.useSearch()
   const navigate = useNavigate()
@@ -192,6 +194,8 @@ const RunPage = () => {
     )
   }
   const { tab, q } = search
+  const { session_id: sessionId, user_id: userId } = run
+  const canErase = userId !== null && can('sessions:delete') && !isPlatform
   const linkSearch = { ...filters, ...(tab ? { tab } : {}), ...(q ? { q } : {}) }
   return (
     <Page
@@ -228,6 +232,17 @@ const RunPage = () => {
                 onAction: () =>
                   void copyCurl(`/api/admin/organizations/${organizationId}/runs/${runId}`),
               },
+              ...(canErase
+                ? [
+                    {
+                      id: 'erase',
+                      label: 'Erase conversation…',
+                      icon: 'trash' as const,
+                      isDangerous: true,
+                      onAction: () => setErasing(true),
+                    },
+                  ]
+                : []),
             ]}
           />
         </>
@@ -240,6 +255,9 @@ const RunPage = () => {
         steps={steps}
         isPartial={query.hasNextPage || query.isFetchingNextPage}
       />
+      {isErasing && userId !== null && (
+        <EraseDialog sessionId={sessionId} userId={userId} onClose={() => setErasing(false)} />
+      )}
     </Page>
   )
 }
