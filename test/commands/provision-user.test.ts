@@ -2,7 +2,8 @@ import t from 'tap'
 import { commanding, typesOf } from '../support/commanding.ts'
 import { platformCall } from '../support/recorded.ts'
 
-const { provisionUser, recordLogin, appended, appendedOnce, organization } = await commanding(t)
+const { addMember, provisionUser, recordLogin, appended, appendedOnce, organization } =
+  await commanding(t)
 
 t.test('an account and its pending membership', async (t) => {
   const { by, organizationId } = await organization()
@@ -21,6 +22,26 @@ t.test('of two at once one is told that it made the account', async (t) => {
   t.equal(both.filter(({ created }) => created).length, 1)
   t.equal(new Set(both.map(({ userId }) => userId)).size, 1)
 })
+
+t.test('an account of another organization is refused once its person has signed in', async (t) => {
+  const [creator, other] = [await organization(), await organization()]
+  const email = 'elsewhere@example.com'
+  const { userId } = await provisionUser({ email }, creator.by)
+  await recordLogin({ email, provider: 'test', subject: email }, platformCall)
+  await t.rejects(provisionUser({ email }, other.by), { code: 'account_not_provisionable' })
+  const member = { userId, created: false, status: 'active' }
+  t.match(await provisionUser({ email }, creator.by), member, 'its own organization has it')
+})
+
+t.test(
+  'a person whom another organization invited is added before the first sign-in',
+  async (t) => {
+    const [inviting, other] = [await organization(), await organization()]
+    const email = 'invited@example.com'
+    const { userId } = await addMember({ email, role: 'MEMBER' }, inviting.by)
+    t.match(await provisionUser({ email }, other.by), { userId, created: false, status: 'pending' })
+  },
+)
 
 t.test('refusals', async (t) => {
   const { by } = await organization()

@@ -8,7 +8,10 @@ const identity = z.object({ uploadId: text, datastoreId: text })
 
 // Stored for good: add an optional field or a new event; never rename, never narrow.
 export const fileEvents = {
-  /** Written before the bytes are stored; `blob` is their SHA-256. */
+  /**
+   * Written before the bytes are stored. `blob` is their name: an HMAC under the DataStore's key; in
+   * events of earlier releases, their SHA-256.
+   */
   UploadReceived: identity.extend({
     filename: text,
     fileSize: count,
@@ -17,6 +20,7 @@ export const fileEvents = {
   }),
   /** Its process crashed, or it failed and a later reader can read it. */
   UploadRequeued: identity,
+  /** It is read again. Only after `UploadRequeued`. */
   UploadProcessingStarted: identity,
   /**
    * The document is read. `chunksBlob` is the blob that will hold its chunks, for searching;
