@@ -1,7 +1,7 @@
 import { accountStream, decideRelease, decideReserve } from '../src/domain/account/account.ts'
 import { latest, type Position } from '../src/domain/event.ts'
 import { Refusal } from '../src/domain/refusal.ts'
-import { decideSend, mayRepeat, type Send } from '../src/domain/session/send.ts'
+import { decideSend, mayRunAgain, type Send } from '../src/domain/session/send.ts'
 import { type Session, sessionStream } from '../src/domain/session/session.ts'
 import { isOwn } from '../src/domain/session/viewer.ts'
 import type { Transactor } from '../src/event-sourcing/transactor.ts'
@@ -38,12 +38,12 @@ export type Sent = {
 export const sendMessage = ({ begin: beginDecision, load, transact }: Transactor) => {
   const settle = settleClosed({ transact })
 
-  /** An earlier turn with the same message, unless it may be repeated. */
-  const findEarlierTurn = async (message: SendMessage, call: Call) => {
+  /** The result for a message that was sent before, unless its run may begin again. */
+  const sentBefore = async (message: SendMessage, call: Call) => {
     const { sessionId, messageId, viewer } = message
     const { state, position } = await load(sessionStream(call.organizationId, sessionId))
     const turn = state.turns.find((candidate) => candidate.messageId === messageId)
-    if (!turn || mayRepeat(message, turn, state) || !isOwn(viewer, state)) return undefined
+    if (!turn || mayRunAgain(message, turn, state) || !isOwn(viewer, state)) return undefined
     return { begun: false, runId: turn.runId, session: state, position }
   }
 
@@ -55,7 +55,7 @@ export const sendMessage = ({ begin: beginDecision, load, transact }: Transactor
       await reserved.decided
     } catch (error) {
       // A repeated request gets its answer, even if the balance no longer suffices.
-      const before = error instanceof Refusal ? await findEarlierTurn(message, call) : undefined
+      const before = error instanceof Refusal ? await sentBefore(message, call) : undefined
       if (before) return before
       throw error
     }

@@ -131,7 +131,8 @@ const sessionsRoutes = (
   const { open } = writing.vault
   const { routeCommands, views, writes } = reading
   const { approvals, messages, runs, sessions } = views
-  const { turns, pastTurn, beginTurn, findAgents, forkSessions, resumePaused, runStart } = chat
+  const { turns, findOrResumeTurn, beginTurn, findAgents, forkSessions, resumePaused, runStart } =
+    chat
   const { linksOf } = content
   const { messagesRead } = meters.reads
   const sessionReads = {
@@ -168,7 +169,7 @@ const sessionsRoutes = (
     toolOutcomeRoutes({ tellOutcome: routeCommands.tellOutcome, findSession, resumePaused }),
     sessionTurnRoutes({
       turns,
-      pastTurn,
+      findOrResumeTurn,
       findSession,
       findAgents,
       defaultModel: writing.models.resolve(null).name,

@@ -41,12 +41,12 @@ export const chatPart = (parts: Parts, { content, tools, receiveParts, watchAppr
   const findAgents = organizationAgents.find
   const warmAgents = warmAgentsOf({ findAgents, toolsOf, models, clock })
   const running = turnsPart(parts, { findAgents, tools, watchApproval })
-  const { sendTurn, turns, pastTurn, orphanRuns } = running
+  const { sendTurn, turns, findOrResumeTurn, orphanRuns } = running
   const { namesOf, resumeOrClose, resumePaused } = running
   const retries = retriesOf({
     undelivered,
     turns,
-    pastTurn,
+    findOrResumeTurn,
     load,
     hash: secrets.hashRequest,
     clock,
@@ -60,7 +60,7 @@ export const chatPart = (parts: Parts, { content, tools, receiveParts, watchAppr
   const runStart = runStartOf({ read, vault })
   const findTurn = findTurnOf({
     turns,
-    pastTurn,
+    findOrResumeTurn,
     findRun: runs.get,
     runStart,
     findSession: currentSession,
@@ -80,7 +80,7 @@ export const chatPart = (parts: Parts, { content, tools, receiveParts, watchAppr
   const beginTurn = beginTurnOf({
     sendTurn,
     turns,
-    pastTurn,
+    findOrResumeTurn,
     findAgents,
     delegate,
     requireSubscription,
@@ -109,7 +109,7 @@ export const chatPart = (parts: Parts, { content, tools, receiveParts, watchAppr
 
   return {
     turns,
-    pastTurn,
+    findOrResumeTurn,
     orphanRuns,
     namesOf,
     resumeOrClose,

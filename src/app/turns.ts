@@ -10,13 +10,13 @@ import { startRun } from '../turns/begin/start-run.ts'
 import { pastTurn as pastTurnOf } from '../turns/read/past-turn.ts'
 import { abandonRun as abandonRunOf } from '../turns/resume/abandon-run.ts'
 import { closeRun as closeRunOf, runNames } from '../turns/resume/close-run.ts'
+import { findOrResumeTurn as findOrResumeTurnOf } from '../turns/resume/find-or-resume-turn.ts'
 import { orphanRuns as orphanRunsOf } from '../turns/resume/orphan-runs.ts'
 import { recordedCost } from '../turns/resume/recorded-cost.ts'
 import { resumeOrClose as resumeOrCloseOf } from '../turns/resume/resume-or-close.ts'
 import { resumePaused as resumePausedOf } from '../turns/resume/resume-paused.ts'
 import { resumeTurns } from '../turns/resume/resume-turn.ts'
 import { recordWatched, suspectRuns } from '../turns/resume/suspects.ts'
-import { takeOver } from '../turns/resume/take-over.ts'
 import { takeRun } from '../turns/resume/take-run.ts'
 import { executeRun as executeRunOf } from '../turns/run/execute.ts'
 import { runSpans } from '../turns/run/run-spans.ts'
@@ -128,7 +128,7 @@ export const turnsPart = (parts: Parts, { findAgents, tools, watchApproval }: Us
     node,
     log,
   })
-  const pastTurn = takeOver({
+  const findOrResumeTurn = findOrResumeTurnOf({
     pastTurn: storedTurns(parts),
     findRun,
     live,
@@ -149,7 +149,7 @@ export const turnsPart = (parts: Parts, { findAgents, tools, watchApproval }: Us
     }),
     executeRun,
     runQueued,
-    pastTurn,
+    findOrResumeTurn,
     findRun,
     waitForPosition,
     clock,
@@ -160,7 +160,7 @@ export const turnsPart = (parts: Parts, { findAgents, tools, watchApproval }: Us
   return {
     sendTurn,
     turns,
-    pastTurn,
+    findOrResumeTurn,
     orphanRuns,
     resumeOrClose,
     resumePaused,

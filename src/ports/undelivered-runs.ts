@@ -17,10 +17,10 @@ export type UndeliveredRun = {
 /** A request whose client waits for the answer; `node` names its process's life. */
 export type Holder = { node: string; request: number }
 
-/** `held`: runs of identical requests that others hold, where there is none to claim. */
+/** `heldByOthers`: runs of identical requests, if there is none to claim. */
 export type RunClaim =
   | { run: UndeliveredRun }
-  | { held: readonly { runId: string; node: string }[] }
+  | { heldByOthers: readonly { runId: string; node: string }[] }
 
 /** How long after its first request a run can be claimed. */
 export const claimableMs = 600_000

@@ -38,14 +38,14 @@ export const undeliveredRunsContract = (
     const { runs } = await open(t)
     const run = runOf()
     const { fingerprint, runId } = run
-    t.strictSame(await runs.claim(fingerprint, second, noon), { held: [] })
+    t.strictSame(await runs.claim(fingerprint, second, noon), { heldByOthers: [] })
     await runs.add(run, first)
-    const held = [{ runId, node: 'node-1' }]
-    t.strictSame(await runs.claim(fingerprint, second, noon), { held })
+    const heldByOthers = [{ runId, node: 'node-1' }]
+    t.strictSame(await runs.claim(fingerprint, second, noon), { heldByOthers })
     await runs.release(runId, first)
-    t.strictSame(await runs.claim('another', second, noon), { held: [] })
+    t.strictSame(await runs.claim('another', second, noon), { heldByOthers: [] })
     t.strictSame(await runs.claim(fingerprint, second, noon), { run })
-    t.match(await runs.claim(fingerprint, third, noon), { held })
+    t.match(await runs.claim(fingerprint, third, noon), { heldByOthers })
   })
 
   t.test('exactly one of many concurrent claims gets the run', atOnce, async (t) => {
@@ -68,7 +68,7 @@ export const undeliveredRunsContract = (
     await runs.add(run, first)
     await runs.remove(run.runId, first)
     await runs.release(run.runId, first)
-    t.strictSame(await runs.claim(run.fingerprint, second, noon), { held: [] })
+    t.strictSame(await runs.claim(run.fingerprint, second, noon), { heldByOthers: [] })
   })
 
   t.test('identical requests claim different runs, the oldest first', async (t) => {
@@ -82,7 +82,7 @@ export const undeliveredRunsContract = (
     await runs.release(old.runId, first)
     t.strictSame(await runs.claim(fingerprint, third, after(2)), { run: old })
     t.strictSame(await runs.claim(fingerprint, first, after(2)), { run: young })
-    t.match(await runs.claim(fingerprint, second, after(2)), { held: { length: 2 } })
+    t.match(await runs.claim(fingerprint, second, after(2)), { heldByOthers: { length: 2 } })
   })
 
   t.test('only its holder releases or removes a run', async (t) => {
@@ -92,12 +92,14 @@ export const undeliveredRunsContract = (
     await runs.add(run, first)
     await runs.release(runId, second)
     await runs.remove(runId, third)
-    t.match(await runs.claim(fingerprint, third, noon), { held: [{ runId }] })
+    t.match(await runs.claim(fingerprint, third, noon), { heldByOthers: [{ runId }] })
     await runs.release(runId, first)
     t.match(await runs.claim(fingerprint, third, noon), { run })
     await runs.release(runId, first)
     await runs.remove(runId, first)
-    t.match(await runs.claim(fingerprint, second, noon), { held: [{ runId, node: 'node-2' }] })
+    t.match(await runs.claim(fingerprint, second, noon), {
+      heldByOthers: [{ runId, node: 'node-2' }],
+    })
   })
 
   t.test('a run of a process that died is released, one answered early is removed', async (t) => {
@@ -110,11 +112,15 @@ export const undeliveredRunsContract = (
       await runs.abandon(runId, 'node-2')
       await runs.abandon(runId, 'node-1')
     }
-    t.strictSame(await runs.claim(early.fingerprint, third, noon), { held: [] })
+    t.strictSame(await runs.claim(early.fingerprint, third, noon), { heldByOthers: [] })
     t.strictSame(await runs.claim(run.fingerprint, third, noon), { run })
     await runs.abandon(run.runId, 'node-1')
-    const held = [{ runId: run.runId, node: 'node-2' }]
-    t.strictSame(await runs.claim(run.fingerprint, first, noon), { held }, 'nor is it taken away')
+    const heldByOthers = [{ runId: run.runId, node: 'node-2' }]
+    t.strictSame(
+      await runs.claim(run.fingerprint, first, noon),
+      { heldByOthers },
+      'nor is it taken away',
+    )
     await t.resolves(runs.abandon(randomUUID(), 'node-1'))
   })
 
@@ -126,9 +132,11 @@ export const undeliveredRunsContract = (
       await runs.release(run.runId, first)
     }
     t.match(await runs.claim(late.fingerprint, third, after(claimableMs - 1)), { run: late })
-    t.strictSame(await runs.claim(over.fingerprint, third, after(claimableMs)), { held: [] })
+    t.strictSame(await runs.claim(over.fingerprint, third, after(claimableMs)), {
+      heldByOthers: [],
+    })
     t.ok((await runs.sweep(after(claimableMs))) >= 2)
-    t.strictSame(await runs.claim(over.fingerprint, third, noon), { held: [] })
+    t.strictSame(await runs.claim(over.fingerprint, third, noon), { heldByOthers: [] })
   })
 
   t.test(
@@ -143,7 +151,7 @@ export const undeliveredRunsContract = (
       const next = await reopen()
       for (const { fingerprint, runId } of [cutOff, released])
         t.strictSame(await next.claim(fingerprint, third, noon), {
-          held: [{ runId, node: 'node-1' }],
+          heldByOthers: [{ runId, node: 'node-1' }],
         })
       await next.abandon(cutOff.runId, 'node-9')
       t.strictSame(await next.claim(cutOff.fingerprint, third, noon), { run: cutOff })

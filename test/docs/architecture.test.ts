@@ -63,7 +63,7 @@ const operationSections = (contract: Contract): string[] => {
       ...item('Route', cell([route])),
       ...item('Commands', cell(commands)),
       ...item('Queries and more', cell([...queries, ...work])),
-      ...item('Decides by', decides),
+      ...item(deciders.length > 0 ? 'Decides by' : 'Events', decides),
       ...item('Views', cell(views)),
       ...item('Workers', cell(workers)),
       ...item('Tests', firstTests(tests, mostTests)),
@@ -95,7 +95,8 @@ access ([find-access](../src/caches/find-access.ts)), delegation ([delegate](../
 [event-index](../projections/event-index.ts) and [transparency](../projections/transparency.ts) (the platform’s own:
 [platform-transparency](../projections/platform-transparency.ts)) change with
 every event. The sections of completions name the events of a running turn. Other sections that touch running turns name
-[turns](../src/turns/run/turns.ts).
+[turns](../src/turns/run/turns.ts). [A turn](a-turn.md) names the functions of a completion in the order in which they run,
+and of its repetition.
 
 ${operationSections(contract).join('\n')}
 ## Files without a test of their own

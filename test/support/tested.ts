@@ -24,7 +24,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
   'test/commands/record-login.test.ts': ['commands/change-address.ts'],
   'test/http/routes/approvals.test.ts': ['queries/count-waiting-runs.ts'],
   'test/faults/limits.test.ts': ['src/turns/turn.ts'],
-  'test/turns/resume/take-run.test.ts': ['src/turns/resume/take-over.ts'],
+  'test/turns/resume/take-run.test.ts': ['src/turns/resume/find-or-resume-turn.ts'],
   'test/agents/journal.test.ts': [
     'src/turns/resume/recorded-run.ts',
     'src/turns/record/recorder.ts',

@@ -62,7 +62,7 @@ export const turnsOver = (scene: Commanded, uses: Uses) => {
     startRun: startRun({ ...both, models, sealRequest: sealRequest(scene) }),
     executeRun,
     runQueued,
-    pastTurn: pastTurnIn(scene),
+    findOrResumeTurn: pastTurnIn(scene),
     findRun,
   })
   return Object.assign(turns(both), { send, resume })

@@ -90,12 +90,12 @@ export const embeddedUndeliveredRuns = (log: EventLog): UndeliveredRuns => {
 
     async claim(fingerprint, holder, now) {
       const identical = byFingerprint.get(fingerprint)
-      if (!identical) return { held: [] }
+      if (!identical) return { heldByOthers: [] }
       const claimable = identical.filter((entry) => !isOver(entry, now)).slice(0, mostIdentical)
       const free = claimable.find((entry) => entry.holder === null)
       if (!free)
         return {
-          held: claimable.flatMap((entry) =>
+          heldByOthers: claimable.flatMap((entry) =>
             entry.holder ? { runId: entry.runId, node: entry.holder.node } : [],
           ),
         }

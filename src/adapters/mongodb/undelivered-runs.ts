@@ -45,15 +45,15 @@ export const mongoUndeliveredRuns = ({ db }: Pick<Mongo, 'db'>): UndeliveredRuns
           .sort({ at: 1 })
           .limit(mostIdentical)
           .toArray()
-        const held: { runId: string; node: string }[] = []
+        const heldByOthers: { runId: string; node: string }[] = []
         for (const { _id: runId, node, request: _, ...run } of identical) {
-          if (node !== null) held.push({ runId, node })
+          if (node !== null) heldByOthers.push({ runId, node })
           else {
             const result = await runs.updateOne({ _id: runId, ...nobody }, { $set: holder })
             if (result.matchedCount === 1) return { run: { runId, ...run } }
           }
         }
-        return { held }
+        return { heldByOthers }
       }),
 
     release: (runId, holder) =>

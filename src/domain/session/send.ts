@@ -31,7 +31,7 @@ export type Send = {
   follows?: string
   /** What a resume needs of the request, if anything. */
   request?: Sealed
-  /** What came before by the client's word: stored where the session has no history. */
+  /** The client's own history: stored where the session has none. */
   before?: Sealed
   /** Both were too large to be stored. */
   kept?: false
@@ -75,17 +75,17 @@ const startOf = (send: Send): SessionEvent<'RunStarted'> => {
 }
 
 /** Whether a run is begun for a message that was sent before. */
-export const mayRepeat = (
+export const mayRunAgain = (
   { askAgain }: Pick<Send, 'askAgain'>,
-  before: Turn,
+  earlierTurn: Turn,
   { turns }: Session,
 ): boolean =>
-  before.outcome === 'failed' ||
-  (askAgain === true && before.outcome === 'cancelled' && before === turns.at(-1))
+  earlierTurn.outcome === 'failed' ||
+  (askAgain === true && earlierTurn.outcome === 'cancelled' && earlierTurn === turns.at(-1))
 
 /**
  * A user's message begins a run, and so do the results of the client's tools. A message that was
- * sent before is not recorded again: its answer stands (no events), or, where `mayRepeat`, a new
+ * sent before is not recorded again: its answer stands (no events), or, where `mayRunAgain`, a new
  * run is begun for it. A process has one turn of a session at a time, so a run that its own process
  * left open (its end could not be stored) is closed first. A run that waits for somebody is
  * cancelled. @throws invalid_tool_result, response_continued
@@ -93,23 +93,25 @@ export const mayRepeat = (
 export const decideSend =
   (send: Send) =>
   (state: Session): SessionEvent[] => {
-    const { viewer, keyId, hidden, messageId, runId, content, follows, before: imported } = send
+    const { viewer, keyId, hidden, messageId, runId, content, follows } = send
     if (state.status === 'erased' || state.status === 'forking') throw refusal('session_not_found')
     if (state.running?.runId === runId) return []
     const isWaiting = state.paused !== null || state.running?.queued === true
-    const left = !isWaiting && state.running?.node === send.node ? state.running : null
+    const abandoned = !isWaiting && state.running?.node === send.node ? state.running : null
     if (state.status === 'open' && !isOwn(viewer, state)) throw refusal('session_not_found')
-    const before = state.turns.find((turn) => turn.messageId === messageId)
-    const earlier = recentBefore(state, messageId).length - (before || !('box' in content) ? 1 : 0)
-    if (before && !mayRepeat(send, before, state) && before.runId !== left?.runId) return []
-    if (state.running && !left && !state.paused) throw refusal('session_busy')
-    const latest = state.turns.findLast((turn) => turn !== before)
+    const earlierTurn = state.turns.find((turn) => turn.messageId === messageId)
+    const isStored = earlierTurn !== undefined || !('box' in content)
+    const messagesBefore = recentBefore(state, messageId).length - (isStored ? 1 : 0)
+    const isAnswered = earlierTurn && !mayRunAgain(send, earlierTurn, state)
+    if (isAnswered && earlierTurn.runId !== abandoned?.runId) return []
+    if (state.running && !abandoned && !state.paused) throw refusal('session_busy')
+    const latest = state.turns.findLast((turn) => turn !== earlierTurn)
     if (follows !== undefined && latest?.runId !== follows) throw refusal('response_continued')
     const events: SessionEvent[] = endPaused(state, 'new_message')
-    if (left)
-      events.push(...withdrawn(state, left.runId, 'ended'), {
+    if (abandoned)
+      events.push(...withdrawn(state, abandoned.runId, 'ended'), {
         type: 'RunFailed',
-        data: { runId: left.runId, ...interrupted },
+        data: { runId: abandoned.runId, ...interrupted },
       })
     if (state.status === 'unknown')
       events.push({
@@ -119,17 +121,17 @@ export const decideSend =
     else if (hidden !== undefined && hidden !== state.hidden)
       events.push({ type: 'SessionVisibilityChanged', data: { hidden } })
     const started = startOf(send)
-    if (imported && earlier <= 0) started.data.before = imported
+    if (send.before && messagesBefore <= 0) started.data.before = send.before
     const waiting =
-      left && state.waiting ? afterRun(state.waiting, left.runId, true) : state.waiting
+      abandoned && state.waiting ? afterRun(state.waiting, abandoned.runId, true) : state.waiting
     if ('box' in content) {
       if (waiting) events.push(unanswered(waiting))
-      if (!before) events.push(messageOf(send, content))
+      if (!earlierTurn) events.push(messageOf(send, content))
       events.push(started)
       return events
     }
     const { runId: continues, calls } = requireOpen(waiting, content)
-    if (!before)
+    if (!earlierTurn)
       for (const { id: toolId, name: tool } of calls)
         for (const result of content)
           if (result.toolId === toolId)

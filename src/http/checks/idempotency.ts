@@ -42,8 +42,8 @@ declare module 'fastify' {
     isTransient: boolean
     /** The first request with its idempotency key was under way when this one came. */
     hasWaited: boolean
-    /** Set while this request is the first with its idempotency key. */
-    claimed: string | undefined
+    /** A hash of its idempotency key, while this request is the first with it. */
+    heldIdempotencyKey: string | undefined
     /**
      * Set where an earlier request with its idempotency key was streamed or cut off. Called when
      * the turn of that request answers this one too.
@@ -122,7 +122,7 @@ const repeatAnswer = async (
   const claim = await claimKey(uses, scope, fingerprint, request)
   if (claim.state === 'reused') throw refusal('idempotency_key_reused')
   if (claim.state === 'claimed') {
-    request.claimed = scope
+    request.heldIdempotencyKey = scope
     if (claim.takenOver) request.onRepeated = () => markReplayed(reply)
   }
   // The body counts too: after a failure the key may be used again with another body.
@@ -170,7 +170,7 @@ const storeAnswer = async (
 export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void => {
   http.decorateRequest('isTransient', false)
   http.decorateRequest('hasWaited', false)
-  http.decorateRequest('claimed', undefined)
+  http.decorateRequest('heldIdempotencyKey', undefined)
   http.decorateRequest('answersFor', undefined)
   http.decorateRequest('streamedRun', undefined)
   http.decorateRequest('onRepeated', undefined)
@@ -183,10 +183,10 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
   }
 
   const store: onSendHookHandler = (request, reply, payload, done) => {
-    const { claimed } = request
-    if (!claimed) return done(null, payload)
-    request.claimed = undefined
-    storeAnswer(uses, claimed, request, reply, payload).then(() => done(null, payload), done)
+    const { heldIdempotencyKey: scope } = request
+    if (!scope) return done(null, payload)
+    request.heldIdempotencyKey = undefined
+    storeAnswer(uses, scope, request, reply, payload).then(() => done(null, payload), done)
   }
 
   http.addHook('onRoute', (route) => {

@@ -5,7 +5,7 @@ import type { FindAgents } from '../../caches/find-agents.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { ReadMeter } from '../../metering/read-meter.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { PastTurn } from '../../turns/read/past-turn.ts'
+import type { FindOrResumeTurn } from '../../turns/resume/find-or-resume-turn.ts'
 import type { Turns } from '../../turns/run/turns.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { refusals } from '../errors/responses.ts'
@@ -21,7 +21,7 @@ import { bodyOnBehalfOf, queryOnBehalfOf } from '../wire/on-behalf-of.ts'
 
 type Uses = {
   turns: Turns
-  pastTurn: PastTurn
+  findOrResumeTurn: FindOrResumeTurn
   findSession: FindSession
   findAgents: FindAgents
   /** The model of agents that name none. */
@@ -47,9 +47,9 @@ const reattach = z.object({
 export const sessionTurnRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { turns, pastTurn, findSession, findAgents, defaultModel, clock } = uses
+    const { turns, findOrResumeTurn, findSession, findAgents, defaultModel, clock } = uses
     const { messagesRead } = uses
-    const findFollowed = findFollowedTurn({ turns, pastTurn, clock })
+    const findFollowed = findFollowedTurn({ turns, findOrResumeTurn, clock })
     const tags = ['sessions']
 
     /**

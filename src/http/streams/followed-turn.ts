@@ -1,12 +1,16 @@
 import type { SessionView } from '../../../projections/sessions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { sinceStored } from '../../support/stopwatch.ts'
-import type { PastTurn } from '../../turns/read/past-turn.ts'
+import type { FindOrResumeTurn } from '../../turns/resume/find-or-resume-turn.ts'
 import type { Turns } from '../../turns/run/turns.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { beginning, resumed, type StreamPlace, streamPlaceOf } from './turn-frames.ts'
 
-type Uses = { turns: Pick<Turns, 'current' | 'find'>; pastTurn: PastTurn; clock: Clock }
+type Uses = {
+  turns: Pick<Turns, 'current' | 'find'>
+  findOrResumeTurn: FindOrResumeTurn
+  clock: Clock
+}
 
 /** A turn, and the place from which a client follows it. */
 export type FollowedTurn = { turn: LiveTurn; from: StreamPlace }
@@ -28,7 +32,7 @@ const readableMs = 600_000
  * and the last turn ended too long ago.
  */
 export const findFollowedTurn =
-  ({ turns, pastTurn, clock }: Uses) =>
+  ({ turns, findOrResumeTurn, clock }: Uses) =>
   async (session: Session, lastEventId: unknown): Promise<FollowedTurn | undefined> => {
     const { organizationId, sessionId, run } = session
     const running = turns.current({ organizationId, sessionId })
@@ -53,7 +57,7 @@ export const findFollowedTurn =
         return { turn: live, from: isPlace ? place : beginning }
       }
       const { had, from } = resumed(place)
-      const past = await pastTurn(runId, had)
+      const past = await findOrResumeTurn(runId, had)
       return past && isOther(past) ? runAt(runId, beginning) : past && { turn: past, from }
     }
 

@@ -9,7 +9,7 @@ import type { Asker, Delegate } from '../../security/delegate.ts'
 import { idFor } from '../../support/ids.ts'
 import type { ForkSessions } from '../fork/fork-sessions.ts'
 import type { FindTurn } from '../read/find-turn.ts'
-import type { PastTurn } from '../read/past-turn.ts'
+import type { FindOrResumeTurn } from '../resume/find-or-resume-turn.ts'
 import type { Retention } from '../run/live-turns.ts'
 import type { SendTurn } from '../run/send-turn.ts'
 import type { Turns } from '../run/turns.ts'
@@ -33,7 +33,7 @@ export type BeginTurnUses = {
   quotas: Pick<StorageQuotas, 'require'>
   turns: Pick<Turns, 'find'>
   sendTurn: SendTurn
-  pastTurn: PastTurn
+  findOrResumeTurn: FindOrResumeTurn
   retries: Retries
   findAgents: FindAgents
   warmAgents: WarmAgents
@@ -54,7 +54,7 @@ const retention: Record<Delivery, Retention> = {
   background: 'refusal too',
 }
 
-/** Steps 7 to 9 of the order of checks, then the turn (docs/a-turn.md). */
+/** Steps 7 to 9 of docs/contract/requests.md#order-of-checks, then the turn (docs/a-turn.md). */
 export const beginTurn = (uses: BeginTurnUses) => {
   const { delegate, requireSubscription, quotas, sendTurn, warmAgents, clock } = uses
   const earlierTurn = findEarlierTurn(uses)
@@ -69,7 +69,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
     if (target) warmAgents.used(call.organizationId, viewer.userId, target.agentId)
   }
 
-  /** This attempt is closed: another one may continue its failed run. */
+  /** This request is closed: another one may continue its failed run. */
   const refuseClosed = async ({ files }: TurnRequest): Promise<never> => {
     await files?.discard?.()
     throw refusal('service_unavailable')

@@ -1,15 +1,15 @@
 import { refusal } from '../../domain/refusal.ts'
 import type { Delegated } from '../../security/delegate.ts'
-import type { PastTurn } from '../read/past-turn.ts'
+import type { FindOrResumeTurn } from '../resume/find-or-resume-turn.ts'
 import type { Turns } from '../run/turns.ts'
 import type { LiveTurn } from '../turn.ts'
 import {
-  type Attempt,
   hasFailed,
   isCancelled,
   type MessagePlace,
   type RequestContent,
   type Retries,
+  type UnkeyedRequest,
 } from './retries.ts'
 
 /** How a request may repeat an earlier one. */
@@ -25,8 +25,8 @@ export type Repetition =
       /** Called before the turn is answered, where the first request had begun it. */
       onRepeated: (() => void) | undefined
     }
-  /** As one of several attempts without a key. */
-  | { kind: 'unkeyed'; attempt: Attempt; content: RequestContent }
+  /** As one of several requests without a key. */
+  | { kind: 'unkeyed'; request: UnkeyedRequest; content: RequestContent }
 
 /** The turn that answers a repeated request; without one, how its own turn begins. */
 export type EarlierTurn =
@@ -36,15 +36,15 @@ export type EarlierTurn =
       /** Its message is stored, and the run of it failed. */
       failed: MessagePlace | undefined
       askAgain: boolean
-      /** Another attempt may continue the failed run. */
+      /** Another request may continue the failed run. */
       isClosed(): boolean
       /** Records the turn that begins; resolves with the turn that answers the request. */
       record(turn: LiveTurn, messageId: string): Promise<LiveTurn>
     }
 
-type Uses = { turns: Pick<Turns, 'find'>; pastTurn: PastTurn; retries: Retries }
+type Uses = { turns: Pick<Turns, 'find'>; findOrResumeTurn: FindOrResumeTurn; retries: Retries }
 
-const first: EarlierTurn = {
+const noEarlierTurn: EarlierTurn = {
   failed: undefined,
   askAgain: false,
   isClosed: () => false,
@@ -52,9 +52,9 @@ const first: EarlierTurn = {
 }
 
 /** Finds the turn that the first of several equal requests began. @throws service_unavailable */
-export const findEarlierTurn = ({ turns, pastTurn, retries }: Uses) => {
+export const findEarlierTurn = ({ turns, findOrResumeTurn, retries }: Uses) => {
   const streamed = async (runId: string, askAgain: boolean): Promise<LiveTurn | undefined> => {
-    const turn = turns.find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 }))
+    const turn = turns.find(runId) ?? (await findOrResumeTurn(runId))
     if (!turn) throw refusal('service_unavailable')
     return (await hasFailed(turn)) || (askAgain && (await isCancelled(turn))) ? undefined : turn
   }
@@ -75,20 +75,20 @@ export const findEarlierTurn = ({ turns, pastTurn, retries }: Uses) => {
       if (started !== own) onRepeated()
       return started
     }
-    return { ...first, askAgain, record }
+    return { ...noEarlierTurn, askAgain, record }
   }
 
   const unkeyed = async (
-    { attempt, content }: Repetition & { kind: 'unkeyed' },
+    { request, content }: Repetition & { kind: 'unkeyed' },
     { call: { organizationId }, viewer: { userId } }: Delegated,
   ): Promise<EarlierTurn> => {
-    const retry = await retries({ attempt, content, organizationId, userId })
+    const retry = await retries({ request, content, organizationId, userId })
     if (retry.turn) return { turn: retry.turn }
     const { failed } = retry
     return {
       failed,
       askAgain: false,
-      isClosed: () => failed !== undefined && attempt.isClosed(),
+      isClosed: () => failed !== undefined && request.isClosed(),
       async record(own, messageId) {
         retry.record(own.runId, { sessionId: own.sessionId, messageId })
         return own
@@ -97,7 +97,7 @@ export const findEarlierTurn = ({ turns, pastTurn, retries }: Uses) => {
   }
 
   return async (caller: Delegated, repetition: Repetition): Promise<EarlierTurn> => {
-    if (repetition.kind === 'never') return first
+    if (repetition.kind === 'never') return noEarlierTurn
     return repetition.kind === 'keyed' ? keyed(repetition) : unkeyed(repetition, caller)
   }
 }

@@ -13,8 +13,8 @@ type Uses = {
   forkSessions: Pick<ForkSessions, 'fork'>
 }
 
-/** The message of a request; `sessionId` is where an earlier attempt of it is stored. */
-export type RequestMessage = { messageId: string; sessionId: string | undefined }
+/** The ids of a message; `sessionId` is where an earlier request stored it. */
+export type MessageIds = { messageId: string; sessionId: string | undefined }
 
 /** The session that a turn takes place in. */
 export type SessionPlace = {
@@ -22,8 +22,8 @@ export type SessionPlace = {
   sessionId: string | undefined
   /** The run that the session's latest turn has to be. */
   follows?: string
-  /** The message of a turn that is repeated, with its files. */
-  repeats?: { message: string; files: readonly ArrivedPart[] }
+  /** The message that is answered anew, with its files. */
+  regenerates?: { message: string; files: readonly ArrivedPart[] }
 }
 
 const notOpen = (callId: string): Refusal =>
@@ -62,13 +62,13 @@ export const locateSession = ({ findRun, findTurn, forkSessions }: Uses) => {
     runId: string,
     hasResults: boolean,
     { call, viewer }: Delegated,
-    request: RequestMessage,
+    ids: MessageIds,
   ): Promise<SessionPlace> => {
     const { organizationId } = call
     const run = await findTurn.placeOf({ organizationId, viewer, runId })
     const { sessionId, isLatest, lastMessageId } = run
-    if (isLatest || request.sessionId === sessionId) return { sessionId, follows: runId }
-    if (request.sessionId !== undefined) return { sessionId: request.sessionId }
+    if (isLatest || ids.sessionId === sessionId) return { sessionId, follows: runId }
+    if (ids.sessionId !== undefined) return { sessionId: ids.sessionId }
     if (hasResults || lastMessageId === undefined) throw refusal('response_continued')
     const at = { after: lastMessageId }
     const fork = await forkSessions.fork({ viewer, sessionId, at, forkSessionId: undefined }, call)
@@ -78,7 +78,7 @@ export const locateSession = ({ findRun, findTurn, forkSessions }: Uses) => {
   const forkBefore = async (
     input: RegenerateInput,
     { call, viewer }: Delegated,
-    request: RequestMessage,
+    ids: MessageIds,
   ): Promise<SessionPlace> => {
     const { sessionId, messageId, forkSessionId } = input
     const fork = await forkSessions.fork(
@@ -86,29 +86,24 @@ export const locateSession = ({ findRun, findTurn, forkSessions }: Uses) => {
         viewer,
         sessionId,
         at: { beforeTurnOf: messageId },
-        forkSessionId: request.sessionId ?? forkSessionId,
-        forkId: request.messageId,
+        forkSessionId: ids.sessionId ?? forkSessionId,
+        forkId: ids.messageId,
       },
       call,
     )
     const { message, files } = fork
-    return { sessionId: fork.sessionId, repeats: { message, files } }
+    return { sessionId: fork.sessionId, regenerates: { message, files } }
   }
 
   /**
    * @throws invalid_tool_result, response_not_found, response_continued, session_not_found,
    * message_not_found, session_exists
    */
-  return async (
-    caller: Delegated,
-    input: TurnInput,
-    request: RequestMessage,
-  ): Promise<SessionPlace> => {
-    if (input.kind === 'regenerate') return forkBefore(input, caller, request)
+  return async (caller: Delegated, input: TurnInput, ids: MessageIds): Promise<SessionPlace> => {
+    if (input.kind === 'regenerate') return forkBefore(input, caller, ids)
     const { session } = input
     const hasResults = input.kind === 'tool_results'
-    if (session.kind === 'after_run')
-      return sessionAfter(session.runId, hasResults, caller, request)
+    if (session.kind === 'after_run') return sessionAfter(session.runId, hasResults, caller, ids)
     if (hasResults && !session.sessionId)
       return { sessionId: await sessionOfCalls(caller.call.organizationId, input) }
     return { sessionId: session.sessionId }

@@ -6,7 +6,7 @@ import type { Load } from '../../event-sourcing/transactor.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { UndeliveredRun, UndeliveredRuns } from '../../ports/undelivered-runs.ts'
-import type { PastTurn } from '../read/past-turn.ts'
+import type { FindOrResumeTurn } from '../resume/find-or-resume-turn.ts'
 import type { Turns } from '../run/turns.ts'
 import type { LiveTurn } from '../turn.ts'
 
@@ -18,7 +18,7 @@ const closingMs = [25, 50, 100, 200, 250, 375]
 const pollMs = 250
 
 /** A request without an idempotency key, as far as retries of it matter. */
-export type Attempt = {
+export type UnkeyedRequest = {
   /** The client says that it is a retry. */
   isRetry: boolean
   /** Answered before its run ends: streamed, or in the background. */
@@ -33,7 +33,7 @@ export type Attempt = {
 export type RequestContent = { key: string; url: string; body: Uint8Array | undefined }
 
 type RetryRequest = {
-  attempt: Attempt
+  request: UnkeyedRequest
   content: RequestContent
   organizationId: string
   /** The user whose sessions the request works on. */
@@ -43,20 +43,20 @@ type RetryRequest = {
 /** Where the turn of a request is stored. */
 export type MessagePlace = Pick<UndeliveredRun, 'sessionId' | 'messageId'>
 
-/** What an attempt takes over from an earlier identical request, if there is one. */
+/** What a request takes over from an earlier identical request, if there is one. */
 export type Retry = {
   /** The turn that answers it. */
   turn?: LiveTurn
   /** The message that is answered anew, since its run failed. */
   failed?: MessagePlace
-  /** Records the run that the attempt itself begins. */
+  /** Records the run that the request itself begins. */
   record(runId: string, place: MessagePlace): void
 }
 
 type Uses = {
   undelivered: UndeliveredRuns
   turns: Pick<Turns, 'find'>
-  pastTurn: PastTurn
+  findOrResumeTurn: FindOrResumeTurn
   load: Load
   /** An HMAC. */
   hash(text: string, body?: Uint8Array): string
@@ -85,53 +85,53 @@ export const isCancelled = async ({ outcome }: LiveTurn): Promise<boolean> =>
  * delivered answers one identical request, so that two clients never share a session.
  */
 export const retries = (uses: Uses) => {
-  const { undelivered, turns, pastTurn, load, hash, clock, node, log } = uses
+  const { undelivered, turns, findOrResumeTurn, load, hash, clock, node, log } = uses
   let requests = 0
 
   /** @throws service_unavailable */
-  const requireOpen = ({ isClosed }: Attempt): void => {
+  const requireOpen = ({ isClosed }: UnkeyedRequest): void => {
     if (isClosed()) throw refusal('service_unavailable')
   }
 
-  const claim = async (fingerprint: string, attempt: Attempt, request: number) => {
-    const next = () => undelivered.claim(fingerprint, { node, request }, clock.now())
-    let claimed = await next()
-    if ('held' in claimed) {
-      const others = claimed.held.filter((run) => run.node !== node)
+  const claimRun = async (fingerprint: string, request: UnkeyedRequest, number: number) => {
+    const next = () => undelivered.claim(fingerprint, { node, request: number }, clock.now())
+    let claim = await next()
+    if ('heldByOthers' in claim) {
+      const others = claim.heldByOthers.filter((run) => run.node !== node)
       // A run of a dead process resumes here and can then be claimed.
-      for (const { runId } of others) await pastTurn(runId, { items: 0, characters: 0 })
-      if (others.length > 0) claimed = await next()
+      for (const { runId } of others) await findOrResumeTurn(runId)
+      if (others.length > 0) claim = await next()
     }
-    for (const ms of attempt.isRetry ? closingMs : []) {
-      if ('run' in claimed || claimed.held.length === 0) break
+    for (const ms of request.isRetry ? closingMs : []) {
+      if ('run' in claim || claim.heldByOthers.length === 0) break
       await pause(ms)
-      requireOpen(attempt)
-      claimed = await next()
+      requireOpen(request)
+      claim = await next()
     }
-    return 'run' in claimed ? claimed.run : undefined
+    return 'run' in claim ? claim.run : undefined
   }
 
   /** The turn of a claimed run; undefined where it failed, or was never stored. */
-  const turnOf = async (run: UndeliveredRun, organizationId: string, attempt: Attempt) => {
+  const turnOf = async (run: UndeliveredRun, organizationId: string, request: UnkeyedRequest) => {
     const { runId, sessionId, messageId } = run
     for (;;) {
-      const turn = turns.find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 }))
+      const turn = turns.find(runId) ?? (await findOrResumeTurn(runId))
       if (turn) return (await hasFailed(turn)) ? undefined : turn
       const { state } = await load(sessionStream(organizationId, sessionId))
       if (state.status === 'erased') return 'erased'
       const stored = state.turns.find((item) => item.messageId === messageId)
       if (!stored || stored.outcome === 'failed') return undefined
       // Another process executes it, or the views do not show it yet.
-      requireOpen(attempt)
+      requireOpen(request)
       await pause(pollMs)
     }
   }
 
   /**
-   * What the attempt claims. Its own run, or the claimed one, is released or removed once it is
+   * What the request claims. Its own run, or the claimed one, is released or removed once it is
    * closed.
    */
-  return async ({ attempt, content, organizationId, userId }: RetryRequest): Promise<Retry> => {
+  return async ({ request, content, organizationId, userId }: RetryRequest): Promise<Retry> => {
     const { key, url, body } = content
     const fingerprint = hash([key, organizationId, userId, url, ''].join('\n'), body)
     const holder = { node, request: ++requests }
@@ -142,31 +142,31 @@ export const retries = (uses: Uses) => {
         .then(change)
         .catch((err: unknown) => log.warn({ err }, 'a retry of a request will not be recognized'))
     }
-    let held = await claim(fingerprint, attempt, holder.request)
+    let heldRun = await claimRun(fingerprint, request, holder.request)
     let delivered: boolean | undefined
-    const settle = (): void => {
-      if (!held || delivered === undefined) return
-      const { runId } = held
+    const releaseOrRemove = (): void => {
+      if (!heldRun || delivered === undefined) return
+      const { runId } = heldRun
       store(() => (delivered ? undelivered.remove : undelivered.release)(runId, holder))
     }
-    attempt.onClosed((isDelivered) => {
+    request.onClosed((isDelivered) => {
       delivered = isDelivered
-      settle()
+      releaseOrRemove()
     })
     const record: Retry['record'] = (runId, place) => {
-      const before = held
-      const at = before?.at ?? clock.now().getTime()
-      const run = { ...place, runId, fingerprint, at, early: attempt.early }
-      held = run
+      const replaced = heldRun
+      const at = replaced?.at ?? clock.now().getTime()
+      const run = { ...place, runId, fingerprint, at, early: request.early }
+      heldRun = run
       store(() => undelivered.add(run, holder))
-      if (before) store(() => undelivered.remove(before.runId, holder))
-      settle()
+      if (replaced) store(() => undelivered.remove(replaced.runId, holder))
+      releaseOrRemove()
     }
-    if (!held) return { record }
-    const { sessionId, messageId } = held
-    const turn = await turnOf(held, organizationId, attempt)
+    if (!heldRun) return { record }
+    const { sessionId, messageId } = heldRun
+    const turn = await turnOf(heldRun, organizationId, request)
     if (turn === 'erased') return { record }
-    requireOpen(attempt)
+    requireOpen(request)
     return turn ? { turn, record } : { failed: { sessionId, messageId }, record }
   }
 }

@@ -39,7 +39,7 @@ type Steps = {
   files: ArrivedParts | undefined
 }
 
-/** A session of the id of an earlier attempt, or a new one. */
+/** The session of an earlier request with the same message, or a new one. */
 const sessionIdOf = (clock: Clock, call: Call, { session, earlier }: Steps) => {
   const { sessionId } = session
   const { failed } = earlier
@@ -53,7 +53,7 @@ const sessionIdOf = (clock: Clock, call: Call, { session, earlier }: Steps) => {
 /** The message of a turn with its files, and what the client says came before and after it. */
 const conversationOf = ({ input, session, files }: Steps) => {
   if (input.kind === 'regenerate') {
-    const { message = '', files: parts = none } = session.repeats ?? {}
+    const { message = '', files: parts = none } = session.regenerates ?? {}
     return { message, before: none, parts }
   }
   const { text, parts, history } = input

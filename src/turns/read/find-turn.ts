@@ -3,14 +3,14 @@ import type { SessionView } from '../../../projections/sessions.ts'
 import type { FindSession } from '../../../queries/find-session.ts'
 import { Refusal, refusal } from '../../domain/refusal.ts'
 import { isOwn, type Viewer } from '../../domain/session/viewer.ts'
+import type { FindOrResumeTurn } from '../resume/find-or-resume-turn.ts'
 import type { Turns } from '../run/turns.ts'
 import type { LiveTurn } from '../turn.ts'
-import type { PastTurn } from './past-turn.ts'
 import { createdOf, type FindRunStart } from './run-start.ts'
 
 export type FindTurnUses = {
   turns: Pick<Turns, 'find'>
-  pastTurn: PastTurn
+  findOrResumeTurn: FindOrResumeTurn
   findRun(runId: string): Promise<RunView | undefined>
   runStart: FindRunStart
   findSession: FindSession
@@ -52,7 +52,7 @@ export const asUnknownTurn = (error: unknown): never => {
  * @throws response_not_found
  */
 export const findTurn = (uses: FindTurnUses) => {
-  const { turns, pastTurn, findRun, findSession } = uses
+  const { turns, findOrResumeTurn, findRun, findSession } = uses
 
   const requireOwn = (
     { organizationId, viewer }: TurnQuery,
@@ -114,7 +114,7 @@ export const findTurn = (uses: FindTurnUses) => {
         return { runId, sessionId, created, turn: live, isPast: false, echo }
       }
       const run = await stored(query, runId)
-      const turn = await pastTurn(runId, { items: 0, characters: 0 })
+      const turn = await findOrResumeTurn(runId)
       const past = {
         runId,
         sessionId: run.session_id,

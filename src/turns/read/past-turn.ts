@@ -42,7 +42,7 @@ export type Had = { items: number; characters: number }
  */
 export const pastTurn =
   (findAnswer: FindAnswer, findPendingApprovals: FindPendingApprovals = noneWait) =>
-  async (runId: string, had: Had): Promise<LiveTurn | undefined> => {
+  async (runId: string, had: Had = { items: 0, characters: 0 }): Promise<LiveTurn | undefined> => {
     const stored = await findAnswer(runId)
     if (!stored || stored.run.status === 'running' || stored.run.status === 'queued')
       return undefined

@@ -31,7 +31,7 @@ type Uses = {
 }
 
 /** A run that this process resumes, or starts from the queue. */
-export type RunClaim = {
+export type TakenRun = {
   request: TurnRequest
   session: Sent['session']
   position: Sent['position']
@@ -115,7 +115,7 @@ export const takeRun = (uses: Uses) => {
     return { agent: find(agent_id), agents, find }
   }
 
-  const take = async (run: RunView, besideSuspects: boolean): Promise<RunClaim | undefined> => {
+  const take = async (run: RunView, besideSuspects: boolean): Promise<TakenRun | undefined> => {
     const { run_id: runId, session_id: sessionId, organization_id } = run
     const from = { node: run.node, attempt: run.attempt ?? 1 }
     const command = { sessionId, runId, from, node, besideSuspects }
@@ -158,7 +158,7 @@ export const takeRun = (uses: Uses) => {
     return { request, session, position, key, recorded, attempt }
   }
 
-  return (run: RunView, besideSuspects = false): Promise<RunClaim | undefined> =>
+  return (run: RunView, besideSuspects = false): Promise<TakenRun | undefined> =>
     take(run, besideSuspects).catch((error: unknown) => {
       if (error instanceof Refusal && temporary.has(error.code)) throw error
       if (error instanceof KeyDestroyed || error instanceof Refusal)

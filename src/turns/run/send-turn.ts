@@ -7,8 +7,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { stopwatch } from '../../support/stopwatch.ts'
 import type { StartRun } from '../begin/start-run.ts'
-import type { PastTurn } from '../read/past-turn.ts'
 import { createdOf } from '../read/run-start.ts'
+import type { FindOrResumeTurn } from '../resume/find-or-resume-turn.ts'
 import type { ResumeTurns } from '../resume/resume-turn.ts'
 import { type LiveTurn, notStored, type Outcome, type TurnRequest } from '../turn.ts'
 import type { ExecuteRun } from './execute.ts'
@@ -22,7 +22,7 @@ type Uses = {
   startRun: StartRun
   executeRun: ExecuteRun
   runQueued: ResumeTurns['runQueued']
-  pastTurn: PastTurn
+  findOrResumeTurn: FindOrResumeTurn
   findRun(runId: string): Promise<RunView | undefined>
   waitForPosition: WaitForPosition
   clock: Clock
@@ -40,8 +40,8 @@ export type Sending = {
 /** A turn that is being sent. A queued one leaves its request to the log. */
 type SentTurn = { request: TurnRequest | undefined; runId: string; runsAtOnce: number }
 
-/** How a turn ended, or the run that answers its message already. */
-type Ending = Outcome | { repeats: string | undefined }
+/** The end of a turn, or the earlier run that answers its message. */
+type Ending = Outcome | { answeringRunId: string | undefined }
 
 const notBegun = () => 0
 
@@ -50,24 +50,24 @@ const notBegun = () => 0
  * stored and its run executed.
  */
 export const sendTurn = (uses: Uses) => {
-  const { scheduler, startRun, executeRun, pastTurn, clock } = uses
+  const { scheduler, startRun, executeRun, findOrResumeTurn, clock } = uses
   const { live, places } = scheduler
 
   /** The turn that the same message began before: it runs, or its answer is stored. */
-  const earlier = async (runId: string | undefined): Promise<LiveTurn> => {
-    const turn = runId && (live.find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 })))
+  const turnOfRun = async (runId: string | undefined): Promise<LiveTurn> => {
+    const turn = runId && (live.find(runId) ?? (await findOrResumeTurn(runId)))
     if (!turn) throw refusal('session_busy')
     return turn
   }
 
   /** Copies the items of the earlier turn, except its end. */
   const repeat = async (runId: string | undefined, control: Control): Promise<Outcome> => {
-    const before = await earlier(runId)
-    control.started.resolve(before)
-    for await (const items of before.log.follow(0))
+    const earlierTurn = await turnOfRun(runId)
+    control.started.resolve(earlierTurn)
+    for await (const items of earlierTurn.log.follow(0))
       for (const item of items)
         if (item.event !== 'done' && item.event !== 'failed') control.log.push(item)
-    return before.outcome
+    return earlierTurn.outcome
   }
 
   const beginningOf = ({ session, position }: Sent, elapsed: () => number) => {
@@ -99,7 +99,7 @@ export const sendTurn = (uses: Uses) => {
     place: RunPlace,
   ): Promise<Ending> => {
     const stored = await storeInQueue(sent, request, control)
-    if (!stored.begun) return { repeats: stored.runId }
+    if (!stored.begun) return { answeringRunId: stored.runId }
     const run = await queuedRun(sent.runId, stored.position)
     control.turn.echo = undefined
     return run ? uses.runQueued(run, { control, place }) : notStored()
@@ -108,7 +108,7 @@ export const sendTurn = (uses: Uses) => {
   const runNow = async (request: TurnRequest, runId: string, control: Control): Promise<Ending> => {
     const sent = await startRun(request, runId)
     const { session, key } = sent
-    if (!sent.begun || !key) return { repeats: sent.runId }
+    if (!sent.begun || !key) return { answeringRunId: sent.runId }
     const elapsed = stopwatch(clock)
     announceStart(control, { beginning: beginningOf(sent, elapsed) })
     return executeRun({ request, runId, session, key, control, attempt: 1, elapsed })
@@ -140,7 +140,7 @@ export const sendTurn = (uses: Uses) => {
       const work = () => runPlaced(sent, control, place)
       const ending = await scheduler.runInOrder(session, control, place, work)
       // Not in its place in the line, which a run that is resumed takes.
-      return 'status' in ending ? ending : repeat(ending.repeats, control)
+      return 'status' in ending ? ending : repeat(ending.answeringRunId, control)
     }
 
     const runWithFiles = async (control: Control): Promise<Outcome> => {

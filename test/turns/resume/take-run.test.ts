@@ -7,7 +7,7 @@ import { sessionStream } from '../../../src/domain/session/session.ts'
 import { deferred } from '../../../src/support/deferred.ts'
 import { pastTurn } from '../../../src/turns/read/past-turn.ts'
 import type { AbandonRun } from '../../../src/turns/resume/abandon-run.ts'
-import { takeOver } from '../../../src/turns/resume/take-over.ts'
+import { findOrResumeTurn } from '../../../src/turns/resume/find-or-resume-turn.ts'
 import { takeRun } from '../../../src/turns/resume/take-run.ts'
 import { agentNamed, scripted } from '../../support/agents.ts'
 import { type Commanded, commanded } from '../../support/commanded.ts'
@@ -226,7 +226,7 @@ t.test('who asks for a run whose process is gone has it go on here', async (t) =
   const go = deferred<void>()
   const second = nodeOn({ ...scene, read }, 'node-2', endsWhen(go.promise, 'node-2'))
   const alive = new Set(['node-1'])
-  const takeOverRun = takeOver({
+  const takeOverRun = findOrResumeTurn({
     pastTurn: pastTurn(findAnswer({ ...read, open: scene.vault.open })),
     findRun: read.runs.get,
     live: second,

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../../security/access.ts'
 import type { Repetition } from '../../turns/begin/find-earlier-turn.ts'
-import type { Attempt, RequestContent } from '../../turns/begin/retries.ts'
+import type { RequestContent, UnkeyedRequest } from '../../turns/begin/retries.ts'
 
 const header = 'x-stainless-retry-count'
 
@@ -12,11 +12,11 @@ type Answering = {
   cancels?: boolean
 }
 
-const attemptOf = (
+const unkeyedRequestOf = (
   { headers }: FastifyRequest,
   { raw }: FastifyReply,
   { early, cancels = false }: Answering,
-): Attempt => ({
+): UnkeyedRequest => ({
   isRetry: Number(headers[header]) >= 1,
   early,
   isClosed: () => raw.closed,
@@ -29,7 +29,7 @@ const attemptOf = (
 })
 
 /**
- * Separate from the attempt, which lives as long as the answer, so that the body is freed earlier.
+ * Apart from `UnkeyedRequest`, which lives as long as the answer, so that the body is freed earlier.
  */
 const contentOf = ({ access, url, bodyIdentity }: FastifyRequest): RequestContent => ({
   key: callerOf(access),
@@ -37,16 +37,16 @@ const contentOf = ({ access, url, bodyIdentity }: FastifyRequest): RequestConten
   body: bodyIdentity,
 })
 
-/** How a request may repeat another: by its idempotency key, else as one attempt of several. */
+/** How a request may repeat another: by its idempotency key, else as one of several requests. */
 export const repetitionOf = (
   request: FastifyRequest,
   reply: FastifyReply,
   answering: Answering,
 ): Repetition => {
-  const { claimed, streamedRun: runId, onRepeated, hasWaited } = request
-  if (!claimed && !runId) {
-    const attempt = attemptOf(request, reply, answering)
-    return { kind: 'unkeyed', attempt, content: contentOf(request) }
+  const { heldIdempotencyKey, streamedRun: runId, onRepeated, hasWaited } = request
+  if (!heldIdempotencyKey && !runId) {
+    const unkeyed = unkeyedRequestOf(request, reply, answering)
+    return { kind: 'unkeyed', request: unkeyed, content: contentOf(request) }
   }
   return { kind: 'keyed', runId, askAgain: !hasWaited, onRepeated }
 }

@@ -18,7 +18,7 @@ type Uses = {
  * As `pastTurn`, and resumes a run whose process is gone here: its client does not wait for
  * housekeeping.
  */
-export const takeOver = (uses: Uses): PastTurn => {
+export const findOrResumeTurn = (uses: Uses): PastTurn => {
   const { pastTurn, findRun, live, isAlive, orphanRuns, node } = uses
 
   const isLeft = async ({ run_id, status, node: owner }: RunView): Promise<boolean> => {
@@ -35,3 +35,4 @@ export const takeOver = (uses: Uses): PastTurn => {
     return live.find(runId)
   }
 }
+export type FindOrResumeTurn = ReturnType<typeof findOrResumeTurn>
