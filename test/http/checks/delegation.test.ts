@@ -23,6 +23,7 @@ const bodies: Record<string, object> = {
 const inQuery = [
   'delete /api/external/v1/responses/{response_id}',
   'get /api/external/approvals',
+  'get /api/external/approvals/{approval_id}',
   'get /api/external/content',
   'get /api/external/content/{content_id}',
   'get /api/external/sessions',
