@@ -1,14 +1,11 @@
 import { idIn } from '../projections/projection.ts'
 import { isRunEnd } from '../src/domain/session/events.ts'
-import { timeOfId } from '../src/support/ids.ts'
 import { fieldOf } from './event-field.ts'
 import type { FindPosition } from './find-position.ts'
 import type { RunPlace } from './find-run-place.ts'
 import type { SearchBudget } from './find-settlement.ts'
 import type { ReadHistory } from './read-history.ts'
-
-/** How far the clocks of nodes may differ, in milliseconds. */
-const clockMs = 5_000
+import { earliestOfRun } from './run-time.ts'
 
 type Uses = { readHistory: ReadHistory; findPosition: FindPosition }
 
@@ -23,9 +20,9 @@ export const findErasedRun =
     runId: string,
     budget: SearchBudget,
   ): Promise<RunPlace | undefined> => {
-    const time = timeOfId(runId)
+    const time = earliestOfRun(runId)
     if (time === undefined) return undefined
-    const after = await findPosition(organizationId, time - clockMs)
+    const after = await findPosition(organizationId, time)
     let run: Omit<RunPlace, 'contentIds'> | undefined
     const contentIds: string[] = []
     for await (const { events, looked } of readHistory({ organizationId, after })) {

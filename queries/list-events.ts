@@ -1,4 +1,4 @@
-import { latest, metadataFault, ownerOf, timeOf } from '../src/domain/event.ts'
+import { latest, metadataFault, ownerOf, type Position, timeOf } from '../src/domain/event.ts'
 import { sessionStream } from '../src/domain/session/session.ts'
 import { type EventStore, type RecordedEvent, START } from '../src/ports/event-store.ts'
 import type { Vault } from '../src/security/vault.ts'
@@ -6,11 +6,19 @@ import { firstPart, inParts } from '../src/support/in-parts.ts'
 import { fieldOf } from './event-field.ts'
 import { opener, pageBytes, partBytes, partItems, weighed } from './opened.ts'
 import type { HistoryQuery, Looked, ReadHistory } from './read-history.ts'
+import type { ReadHistoryDescending } from './read-history-descending.ts'
+import { earliestOfRun } from './run-time.ts'
 
 /** The number of events that one page reads; matches may lie further on. */
 const scanned = 10_000
 
-export type EventsQuery = Omit<HistoryQuery, 'upTo'> & {
+/** `desc`: the newest first. */
+export const eventOrders = ['asc', 'desc'] as const
+
+export type EventsQuery = Omit<HistoryQuery, 'upTo' | 'after'> & {
+  order?: (typeof eventOrders)[number] | undefined
+  /** Continue past this position, in the order; absent: from its beginning. */
+  after?: Position | undefined
   stream?: string | undefined
   type?: string | undefined
   /** A key or a user: who did it, or for whom. */
@@ -21,10 +29,13 @@ export type EventsQuery = Omit<HistoryQuery, 'upTo'> & {
   /** Named in the data: `provider/model`. */
   model?: string | undefined
   agentId?: string | undefined
+  /** Named in the data. */
+  runId?: string | undefined
 }
 
 type Uses = {
   readHistory: ReadHistory
+  readHistoryDescending: ReadHistoryDescending
   read: EventStore['read']
   open: Vault['open']
 }
@@ -51,7 +62,7 @@ type Wanted = (event: RecordedEvent) => boolean
 
 /** Each filter reads one event alone, so the events read bound the cost of a page. */
 const filterOf = (query: EventsQuery): Wanted => {
-  const { type, actor, requestId, sessionId, model, agentId } = query
+  const { type, actor, requestId, sessionId, model, agentId, runId } = query
   const filters: Wanted[] = []
   if (type !== undefined) filters.push((event) => event.type === type)
   if (actor !== undefined) filters.push((event) => isBy(event, actor))
@@ -59,14 +70,22 @@ const filterOf = (query: EventsQuery): Wanted => {
   if (sessionId !== undefined) filters.push((event) => isOfSession(event, sessionId))
   if (model !== undefined) filters.push((event) => fieldOf(event, 'model') === model)
   if (agentId !== undefined) filters.push((event) => fieldOf(event, 'agentId') === agentId)
+  if (runId !== undefined) filters.push((event) => fieldOf(event, 'runId') === runId)
   return (event) => filters.every((filter) => filter(event))
 }
 
+/** Only the time in which the run can have events: its id says when it began. */
+const inRunTime = (query: EventsQuery): EventsQuery => {
+  const earliest = query.runId === undefined ? undefined : earliestOfRun(query.runId)
+  if (earliest === undefined) return query
+  return { ...query, from: Math.max(query.from ?? earliest, earliest) }
+}
+
 /**
- * An organization's stored events in the order of the log, with sealed texts opened. New events
- * only appear after positions already returned.
+ * An organization's stored events in the order of the log or the reverse, with sealed texts
+ * opened. New events only appear at the end of the log.
  */
-export const listEvents = ({ readHistory, read, open }: Uses) => {
+export const listEvents = ({ readHistory, readHistoryDescending, read, open }: Uses) => {
   const opened = opener(open)
 
   const eventAnswer = (event: RecordedEvent) =>
@@ -80,7 +99,7 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
   /**
    * Another organization's stream is not read; of a platform's only this one's events are shown.
    */
-  async function* ofStream(name: string, query: EventsQuery): AsyncGenerator<Looked> {
+  async function* ofStream(name: string, query: HistoryQuery): AsyncGenerator<Looked> {
     const { organizationId, after, from = -Infinity, to = Infinity } = query
     if (isForeign(name, organizationId)) return
     let position = after
@@ -97,11 +116,28 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
     }
   }
 
+  /** A stream cannot be read from its end: it is searched for in the history. */
+  async function* descending(query: EventsQuery): AsyncGenerator<Looked> {
+    const { stream, after: before, ...time } = query
+    if (stream !== undefined && isForeign(stream, query.organizationId)) return
+    for await (const looked of readHistoryDescending({ ...time, before }))
+      yield stream === undefined
+        ? looked
+        : { ...looked, events: looked.events.filter((event) => event.stream === stream) }
+  }
+
+  const ascending = (query: EventsQuery): AsyncGenerator<Looked> => {
+    const { stream, after = START, ...rest } = query
+    return stream === undefined
+      ? readHistory({ ...rest, after })
+      : ofStream(stream, { ...rest, after })
+  }
+
   async function* searchEvents(query: EventsQuery): AsyncGenerator<Looked> {
-    const { stream } = query
     const wanted = filterOf(query)
-    for await (const { events, ...how } of stream ? ofStream(stream, query) : readHistory(query))
-      yield { ...how, events: events.filter(wanted) }
+    const search = inRunTime(query)
+    const batches = query.order === 'desc' ? descending(search) : ascending(search)
+    for await (const { events, ...how } of batches) yield { ...how, events: events.filter(wanted) }
   }
 
   return {
@@ -112,7 +148,7 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
      */
     async page({ limit, ...query }: EventsQuery & { limit: number }) {
       const matches: RecordedEvent[] = []
-      let next_after = query.after
+      let next_after = query.after ?? START
       let cost = 0
       let has_more = false
       for await (const { events, position, looked } of searchEvents(query)) {

@@ -51,15 +51,17 @@ async function* stretches(
   }
 }
 
-const inTime =
-  ({ from, to }: HistoryQuery) =>
+type TimeRange = Pick<HistoryQuery, 'from' | 'to'>
+
+export const inTime =
+  ({ from, to }: TimeRange) =>
   (event: RecordedEvent): boolean => {
     if (from === undefined && to === undefined) return true
     const at = timeOf(event)
     return at !== undefined && at >= (from ?? at) && (to === undefined || at < to)
   }
 
-const outOfTime = ({ from, to }: HistoryQuery, { since, until }: EventIndexView): boolean =>
+export const outOfTime = ({ from, to }: TimeRange, { since, until }: EventIndexView): boolean =>
   (from !== undefined && until < from) || (to !== undefined && since >= to)
 
 /**

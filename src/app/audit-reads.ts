@@ -24,6 +24,7 @@ import { proveInclusion } from '../../queries/prove-inclusion.ts'
 import { readAttempts } from '../../queries/read-attempts.ts'
 import { readEvents } from '../../queries/read-events.ts'
 import { readHistory } from '../../queries/read-history.ts'
+import { readHistoryDescending } from '../../queries/read-history-descending.ts'
 import { readRunCost } from '../../queries/read-run-cost.ts'
 import { readTree } from '../../queries/read-tree.ts'
 import { contentEvents } from '../domain/content/events.ts'
@@ -90,7 +91,16 @@ export const auditReads = (uses: Uses) => {
       readHistory: history,
     }),
   }
-  const listing = listEvents({ readHistory: history, read: events.read, open })
+  const listing = listEvents({
+    readHistory: history,
+    readHistoryDescending: readHistoryDescending({
+      store: events,
+      eventIndex: views.eventIndex,
+      indexed,
+    }),
+    read: events.read,
+    open,
+  })
   const positions = {
     readHistory: history,
     eventsAt: events.at,

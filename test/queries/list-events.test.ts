@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { listEvents } from '../../queries/list-events.ts'
+import type { Position } from '../../src/domain/event.ts'
 import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
 import { SealBroken } from '../../src/security/vault.ts'
-import { heldLog, historyOn } from '../support/held-log.ts'
+import { timeOfId } from '../../src/support/ids.ts'
+import { descendingOn, heldLog, historyOn } from '../support/held-log.ts'
+import { at } from '../support/positions.ts'
 import { metadata, recorded } from '../support/recorded.ts'
 
 const texts = new Map([['one', 'Hello']])
@@ -15,8 +18,10 @@ const open = async ({ $sealed, box }: { $sealed: string; box: string }) => {
 const listing = async (events: readonly RecordedEvent[], upTo?: number) => {
   const store = heldLog(events)
   const readHistory = await historyOn(store, upTo)
+  const readHistoryDescending = await descendingOn(store, upTo)
   store.log.read = 0
-  return { ...listEvents({ readHistory, read: store.read, open }), log: store.log }
+  const uses = { readHistory, readHistoryDescending, read: store.read, open }
+  return { ...listEvents(uses), log: store.log }
 }
 
 const base = { organizationId: 'org-1', after: START }
@@ -55,6 +60,7 @@ const arbitrary = fc.record({
     { minLength: 1, maxLength: 60 },
   ),
   indexed: fc.double({ min: 0, max: 1, noNaN: true }),
+  order: fc.constantFrom(undefined, 'asc' as const, 'desc' as const),
   limit: fc.integer({ min: 1, max: 7 }),
   type: fc.option(fc.constantFrom('OwnerAdded', 'OrganizationRenamed'), { nil: undefined }),
   stream: fc.option(fc.constantFrom('organization-org-1_0', 'organization-org-2_1'), {
@@ -72,7 +78,7 @@ t.test('pages and lines hold what was asked for, however much of it is indexed',
   await fc.assert(
     fc.asyncProperty(
       arbitrary,
-      async ({ made: plans, indexed, limit, type, stream, actor, ...time }) => {
+      async ({ made: plans, indexed, order, limit, type, stream, actor, ...time }) => {
         const events = recordedHistory(plans)
         const from = minuteOf(time.from)
         const to = minuteOf(time.to)
@@ -89,16 +95,19 @@ t.test('pages and lines hold what was asked for, however much of it is indexed',
             Date.parse(event.metadata.at) >= (from ?? -Infinity) &&
             Date.parse(event.metadata.at) < (to ?? Infinity),
         )
-        const query = { ...base, type, stream, actor, from, to }
+        if (order === 'desc') expected.reverse()
+        const query = { organizationId: 'org-1', order, type, stream, actor, from, to }
         const lines: unknown[] = []
         for await (const batch of list.all(query)) lines.push(...batch)
         t.strictSame(lines, expected)
 
         const seen: unknown[] = []
-        let after = START
+        let after: Position | undefined
         for (let pages = 0; pages <= plans.length; pages++) {
           const page = await list.page({ ...query, after, limit })
-          if (page.events.length > limit || page.next_after < after) return false
+          if (page.events.length > limit) return false
+          const step = after === undefined ? 0 : page.next_after - after
+          if (order === 'desc' ? step > 0 : step < 0) return false
           seen.push(...page.events)
           after = page.next_after
           if (!page.has_more) break
@@ -136,12 +145,77 @@ t.test('a page looks at no more than about 10,000 events', async (t) => {
   t.strictSame(second, { events: [], next_after: 12_499, has_more: false })
 })
 
+t.test('the newest first: a page reads from the end, and continues before it', async (t) => {
+  const list = await listing(busy(12_500, () => true))
+  const query = { organizationId: 'org-1', order: 'desc' as const }
+  const first = await list.page({ ...query, limit: 2 })
+  t.match(first, { events: [{ position: 12_499 }, { position: 12_498 }], has_more: true })
+  t.equal(first.next_after, 12_498)
+  t.ok(list.log.read <= 64, `${list.log.read} events were read`)
+  const second = await list.page({ ...query, after: first.next_after, limit: 1 })
+  t.match(second, { events: [{ position: 12_497 }], next_after: 12_497, has_more: true })
+  const last = await list.page({ ...query, after: at(2), limit: 10 })
+  t.match(last, { events: [{ position: 1 }, { position: 0 }], next_after: -1, has_more: false })
+  t.match(await list.page({ ...query, after: START, limit: 10 }), {
+    events: { length: 0 },
+    has_more: false,
+  })
+})
+
+t.test('the newest first: filters that match nothing end after about 10,000 events', async (t) => {
+  const list = await listing(busy(12_500, () => true))
+  for (const filter of [
+    { type: 'OwnerAdded' },
+    { stream: 'organization-org-1_none' },
+    { requestId: 'none' },
+    { runId: 'none' },
+  ]) {
+    const query = { organizationId: 'org-1', order: 'desc' as const, ...filter, limit: 100 }
+    list.log.read = 0
+    const first = await list.page(query)
+    t.match(first, { events: { length: 0 }, has_more: true }, JSON.stringify(filter))
+    t.ok(list.log.read >= 10_000 && list.log.read < 10_100, `${list.log.read} were read`)
+    const second = await list.page({ ...query, after: first.next_after })
+    t.strictSame(second, { events: [], next_after: -1, has_more: false })
+    t.equal(list.log.read, 12_500, 'each event once')
+  }
+})
+
+t.test('events of a run are searched for from the time in its id on', async (t) => {
+  const runId = '019b5ddc-4400-7000-8000-000000000001'
+  const began = timeOfId(runId) ?? 0
+  const dayMs = 86_400_000
+  const events = recorded(
+    Array.from({ length: 256 * 60 }, (_, n) => ({
+      stream: 'session-org-1_s-1',
+      type: 'RunStarted',
+      data: { runId: n === 256 * 50 + 3 ? runId : `other-${n}` },
+      metadata: {
+        ...metadata,
+        organization_id: 'org-1',
+        at: new Date(began + (Math.floor(n / 256) - 50) * dayMs).toISOString(),
+      },
+    })),
+  )
+  const list = await listing(events)
+  for (const order of ['asc', 'desc'] as const) {
+    list.log.read = 0
+    const page = await list.page({ organizationId: 'org-1', order, runId, limit: 100 })
+    t.match(page, { events: [{ data: { runId } }], has_more: false }, order)
+    t.equal(list.log.read, 256 * 10, 'nothing from before the run')
+  }
+})
+
 t.test('events are found by what they name', async (t) => {
   const own = { ...metadata, organization_id: 'org-1' }
   const events = recorded(
     [
       { stream: 'session-org-1_s-1', type: 'RunStarted', data: { agentId: 'a-1' } },
-      { stream: 'session-org-1_s-1', type: 'RunCompleted', data: { agentId: 'a-2', model: 'm/1' } },
+      {
+        stream: 'session-org-1_s-1',
+        type: 'RunCompleted',
+        data: { agentId: 'a-2', model: 'm/1', runId: 'r-9' },
+      },
       { stream: 'session-org-1_s-11', type: 'RunCompleted', data: { model: 'm/2' } },
       { stream: 'content-org-1_c-1', type: 'ContentErased', data: { sessionId: 's-1' } },
       { stream: 'squad-org-1_org-1', type: 'AgentCreated', data: { agentId: 'a-1', model: null } },
@@ -164,6 +238,8 @@ t.test('events are found by what they name', async (t) => {
     [{ requestId: 'r-1', type: 'RunCompleted' }, [1]],
     [{ sessionId: 's-1_s-1' }, []],
     [{ agentId: 'constructor' }, []],
+    [{ runId: 'r-9' }, [1]],
+    [{ runId: 'r-9', sessionId: 's-11' }, []],
   ] as const) {
     const list = await listing(events)
     const query = { ...base, ...filters }

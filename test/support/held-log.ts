@@ -1,5 +1,6 @@
 import { type EventIndexView, eventIndex } from '../../projections/event-index.ts'
 import { readHistory } from '../../queries/read-history.ts'
+import { readHistoryDescending } from '../../queries/read-history-descending.ts'
 import type { Position } from '../../src/domain/event.ts'
 import {
   type EventStore,
@@ -79,3 +80,7 @@ export const eventIndexOf = async (store: Pick<Log, 'history'>, upTo?: number) =
 /** Reads organizations' histories off a log, of which the index knows a part. */
 export const historyOn = async (store: Log, upTo?: number) =>
   readHistory({ store, ...(await eventIndexOf(store, upTo)) })
+
+/** The same, the newest first. */
+export const descendingOn = async (store: Log, upTo?: number) =>
+  readHistoryDescending({ store, ...(await eventIndexOf(store, upTo)) })

@@ -1,8 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { EventsQuery, ListEvents } from '../../../queries/list-events.ts'
+import { type EventsQuery, eventOrders, type ListEvents } from '../../../queries/list-events.ts'
 import { position } from '../../domain/event.ts'
-import { START } from '../../ports/event-store.ts'
 import type { HistoryOwner } from '../checks/history-owner.ts'
 import { refusals } from '../errors/responses.ts'
 import { type Lines, sendLines, wantsLines } from '../streams/ndjson.ts'
@@ -19,7 +18,10 @@ type Uses = {
 const eventsQuery = z.strictObject({
   from: moment.optional(),
   to: moment.optional(),
-  after: logPosition.default(START),
+  order: z.enum(eventOrders).default('asc').describe('`desc`: the newest first'),
+  after: logPosition
+    .optional()
+    .describe('Continue past this position, in the order; absent: from its beginning'),
   limit: integer(1, Number.MAX_SAFE_INTEGER).optional(),
   stream: z.string().min(1).max(1_000).optional(),
   type: z.string().min(1).max(200).optional(),
@@ -28,6 +30,7 @@ const eventsQuery = z.strictObject({
   session_id: z.string().min(1).max(200).optional(),
   model: z.string().min(1).max(200).optional(),
   agent_id: z.string().min(1).max(200).optional(),
+  run_id: z.string().min(1).max(200).optional(),
 })
 
 const event = z.object({
@@ -55,14 +58,19 @@ export const adminAuditRoutes =
           querystring: eventsQuery,
           response: {
             200: z.object({ events: z.array(event), next_after: z.int(), has_more: z.boolean() }),
-            ...refusals('admin', ...history.refused),
+            ...refusals('admin', 'invalid_filter', ...history.refused),
           },
         },
       },
       async (request, reply) => {
         const organizationId = await history.of(request)
-        const { request_id, session_id, agent_id, ...query } = request.query
-        const filters = { requestId: request_id, sessionId: session_id, agentId: agent_id }
+        const { request_id, session_id, agent_id, run_id, ...query } = request.query
+        const filters = {
+          requestId: request_id,
+          sessionId: session_id,
+          agentId: agent_id,
+          runId: run_id,
+        }
         const search = { organizationId, ...query, ...filters }
         if (wantsLines(request)) return sendLines(reply, await listEvents.lines(search))
         return listEvents.page({ ...search, limit: pageSizeOf(search.limit) })

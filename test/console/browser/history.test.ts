@@ -14,6 +14,13 @@ import {
 
 const ask = (text: string) => ({ messages: [{ role: 'user' as const, content: text }] })
 
+const oldestFirst = async (page: Page) => {
+  await page.getByRole('button', { name: /Order/ }).click()
+  await page.getByRole('option', { name: 'Oldest first' }).click()
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await page.waitForURL(/order=asc/)
+}
+
 const proofOf = (page: Page) => page.getByRole('region', { name: 'Proof' })
 
 t.test('the history', needsConsole, async (t) => {
@@ -28,6 +35,9 @@ t.test('the history', needsConsole, async (t) => {
   await t.test('lists events by request, and filters them in the address', async (t) => {
     const { page } = await open('/history')
     const groups = page.getByRole('list', { name: 'Events by request' })
+    await groups.getByText('RunCompleted').first().waitFor()
+    t.equal(await groups.getByText('OrganizationCreated').count(), 0, 'the newest first')
+    await oldestFirst(page)
     await groups.getByText('OrganizationCreated').waitFor()
     await page.getByLabel('Type').fill('RunCompleted')
     await page.getByRole('button', { name: 'Apply' }).click()
@@ -39,11 +49,29 @@ t.test('the history', needsConsole, async (t) => {
     t.equal(await groups.getByText('OrganizationCreated').count(), 0)
 
     await groups.getByRole('link', { name: 'Charge of the run' }).waitFor()
+    await groups.getByRole('link', { name: 'Events of the run' }).first().click()
+    await page.waitForURL(/run_id=/)
+    await page.waitForURL(/order=asc/)
+    await groups.getByText('RunStarted').waitFor()
+    t.equal(await groups.getByText('RunCompleted').count(), 1, 'of one run')
     await page.getByRole('button', { name: 'Clear' }).click()
-    await groups.getByText('OrganizationCreated').waitFor()
+    await page.waitForURL((address) => address.search === '')
+    await groups.getByText('RunCompleted').nth(1).waitFor()
     await page.getByRole('button', { name: 'Next' }).click()
     await page.waitForURL(/after=\d+/)
-    t.equal(await groups.getByText('OrganizationCreated').count(), 0, 'the next page')
+    await groups.getByText('OrganizationCreated').waitFor()
+    t.equal(await groups.getByText('RunCompleted').count(), 0, 'the next page is older')
+  })
+
+  await t.test('a run leads to its events, the oldest first', async (t) => {
+    const { page } = await open(`/runs/${runId}`)
+    await page.getByRole('link', { name: 'Events of this run' }).click()
+    await page.waitForURL(/history\?.*run_id=/)
+    const groups = page.getByRole('list', { name: 'Events by request' })
+    await groups.getByText('RunStarted').waitFor()
+    await groups.getByText('RunCompleted').waitFor()
+    t.equal(await page.getByLabel('Run', { exact: true }).inputValue(), runId)
+    t.equal(await groups.getByText('OrganizationCreated').count(), 0)
   })
 
   await t.test('shows a read model as it was, and the difference of two moments', async (t) => {
@@ -78,6 +106,7 @@ t.test('the history', needsConsole, async (t) => {
     t.strictSame(await axeFindings(page), [])
     await screenshot(page, 'console-history-proof')
 
+    await oldestFirst(page)
     await page.getByText('OrganizationCreated').click()
     await page.getByRole('button', { name: 'Verify this event' }).click()
     await page.getByText('Event verified', { exact: true }).waitFor()
@@ -100,7 +129,7 @@ t.test('the history', needsConsole, async (t) => {
   })
 
   await t.test('turns red when the server tampers with an event', async (t) => {
-    const { page } = await open('/history')
+    const { page } = await open('/history?order=asc')
     await proofOf(page).getByText('Signature verified').waitFor()
     await page.route(/audit\/export/, async (route) => {
       const answer = await route.fetch()
@@ -157,7 +186,7 @@ t.test('the history', needsConsole, async (t) => {
     await page.getByRole('alert').getByText('Out of order').waitFor()
     await page.unroute(/audit\/events/)
     await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByText('OrganizationCreated').waitFor()
+    await page.getByText('RunCompleted').first().waitFor()
     t.pass('and can be tried again')
   })
 

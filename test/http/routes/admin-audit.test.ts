@@ -56,6 +56,41 @@ t.test('managers see the events of their organization, and of no other', async (
   t.match(await platform('GET', `${unknown}/audit/events`), { code: 'organization_not_found' })
 })
 
+t.test('events are listed the newest first, page by page and in lines', async (t) => {
+  const all = await startApp(t, {}, { laterApart: true })
+  const { at, owner } = await withOrganization(all)
+  const list = async (query: string) => (await owner('GET', `${at}/audit/events?${query}`)).body
+  const oldestFirst = (await list('limit=500')).events
+  const reversed = oldestFirst.toReversed()
+  t.ok(oldestFirst.length > 4)
+  t.strictSame((await list('limit=500&order=desc')).events, reversed)
+  const pages = []
+  let next = ''
+  for (;;) {
+    const page = await list(`limit=2&order=desc${next}`)
+    pages.push(...page.events)
+    next = `&after=${page.next_after}`
+    if (!page.has_more) break
+  }
+  t.strictSame(pages, reversed)
+  t.strictSame(await list('order=desc&after=-1'), { events: [], next_after: -1, has_more: false })
+  const { body: lines } = await all.http.inject({
+    url: `${at}/audit/events?order=desc&limit=3`,
+    headers: { 'x-api-key': superAdminKey, accept: 'application/x-ndjson' },
+  })
+  t.strictSame(
+    lines
+      .trim()
+      .split('\n')
+      .map((line: string) => JSON.parse(line)),
+    reversed.slice(0, 3),
+  )
+  t.match(await owner('GET', `${at}/audit/events?order=newest`), {
+    status: 400,
+    code: 'invalid_filter',
+  })
+})
+
 t.test('events are found by request, session, model and agent', async (t) => {
   const all = await startApp(t, {}, { laterApart: true })
   const { at, owner, organization_id, created } = await withOrganization(all)
@@ -94,6 +129,19 @@ t.test('events are found by request, session, model and agent', async (t) => {
   )
   t.ok(ofAgent.some(({ type }: Event) => type === 'AgentCreated'))
   t.ok(ofAgent.some(({ type }: Event) => type === 'RunStarted'))
+  const { runId } = completed.data
+  const ofRun = await eventsFor(`run_id=${runId}`)
+  t.strictSame(
+    ofRun,
+    those(({ data }) => data.runId === runId),
+  )
+  for (const type of ['RunStarted', 'CreditsReserved', 'RunCompleted', 'CreditsSettled'])
+    t.ok(
+      ofRun.some((event: Event) => event.type === type),
+      type,
+    )
+  t.strictSame(await eventsFor(`run_id=${runId}&order=desc`), ofRun.toReversed())
+  t.strictSame(await eventsFor('run_id=none'), [])
   t.strictSame(await eventsFor('session_id=none'), [])
   t.match(await owner('GET', `${at}/audit/events?session_id=`), { code: 'invalid_query' })
 })

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { CopyButton, JsonBlock } from '../../components/code-block.tsx'
 import { useCursorPaging } from '../../components/data-table.tsx'
-import { TextField } from '../../components/fields.tsx'
+import { Select, TextField } from '../../components/fields.tsx'
 import { EmptyState, FailedState, Loading, Skeleton } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
@@ -23,15 +23,21 @@ const textFilters = [
   ['actor', 'Actor', 'Key or user id'],
   ['request_id', 'Request', 'Request id'],
   ['session_id', 'Session', 'Session id'],
+  ['run_id', 'Run', 'Run id'],
   ['agent_id', 'Agent', 'Agent id'],
   ['model', 'Model', 'provider/model'],
+] as const
+
+const orders = [
+  { id: 'desc', label: 'Newest first' },
+  { id: 'asc', label: 'Oldest first' },
 ] as const
 
 const FilterForm = ({ filters }: { filters: EventFilters }) => {
   const navigate = route.useNavigate()
   const [draft, setDraft] = useState(filters)
   useEffect(() => setDraft(filters), [filters])
-  const set = (name: keyof EventFilters, value: string | undefined) =>
+  const set = <Name extends keyof EventFilters>(name: Name, value: EventFilters[Name]) =>
     setDraft({ ...draft, [name]: value })
   return (
     <form
@@ -51,6 +57,12 @@ const FilterForm = ({ filters }: { filters: EventFilters }) => {
           onChange={(text) => set(name, text.trim() || undefined)}
         />
       ))}
+      <Select
+        label="Order"
+        options={orders}
+        value={draft.order ?? 'desc'}
+        onChange={(id) => set('order', id === 'asc' ? id : undefined)}
+      />
       {(['from', 'to'] as const).map((name) => (
         <TextField
           key={name}
@@ -92,6 +104,11 @@ const EventBody = ({ event }: { event: HistoryEvent }) => {
           {at && (
             <Link to="/history" search={{ tab: 'states', as_of: String(event.position) }}>
               State after this event
+            </Link>
+          )}
+          {runId && (
+            <Link to="/history" search={{ run_id: runId, order: 'asc' }}>
+              Events of the run
             </Link>
           )}
           {runId && (
@@ -207,7 +224,7 @@ export const EventList = () => {
       {data?.events.length === 0 && (
         <EmptyState icon="history" title={data.has_more ? 'None on this page' : 'No events'}>
           {data.has_more
-            ? 'None of the events of this page match. The next page has the later ones.'
+            ? 'None of the events of this page match. The next page continues the search.'
             : 'No events match these filters.'}
         </EmptyState>
       )}

@@ -13,6 +13,9 @@ export const eventFilters = z.object({
   session_id: text,
   model: text,
   agent_id: text,
+  run_id: text,
+  /** Absent: the newest first. */
+  order: z.enum(['asc']).optional().catch(undefined),
 })
 
 export type EventFilters = z.infer<typeof eventFilters>

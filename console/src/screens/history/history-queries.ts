@@ -7,7 +7,7 @@ export type DocumentChange = Changes['changes'][number]
 
 const pageSize = 50
 
-/** A page of events in log order. */
+/** A page of events, the newest first unless the filters say otherwise. */
 export const eventsQuery = (
   organizationId: string,
   filters: EventFilters,
@@ -22,6 +22,7 @@ export const eventsQuery = (
             path: { organization_id: organizationId },
             query: {
               ...filters,
+              order: filters.order ?? 'desc',
               limit: pageSize,
               ...(after === undefined ? {} : { after: Number(after) }),
             },

@@ -44,7 +44,7 @@ export const JsonTab = ({ run, steps }: JsonTabProps) => {
   const organization = `/api/admin/organizations/${organizationId}`
   const session = encodeURIComponent(run.session_id)
   const { origin } = window.location
-  const events = `${organization}/audit/events?session_id=${session}&from=${run.started_at}`
+  const events = `${organization}/audit/events?run_id=${run.run_id}`
   const lines = [
     { title: 'Run', url: `${organization}/runs/${run.run_id}` },
     { title: 'Messages', url: `/api/external/sessions/${session}/messages` },

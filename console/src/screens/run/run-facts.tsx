@@ -87,6 +87,11 @@ export const RunFacts = ({ run }: { run: RunSummary }) => {
         </span>
         <CopyButton text={run.run_id} what="Run ID" />
       </Fact>
+      <Fact name="History">
+        <Link to="/history" search={{ run_id: run.run_id, order: 'asc' }}>
+          Events of this run
+        </Link>
+      </Fact>
     </dl>
   )
 }

@@ -139,6 +139,7 @@ const eventsOf = async ({ organizationId, run, ...filters }: EventsOf, after: nu
         path: { organization_id: organizationId },
         query: {
           session_id: run.session_id,
+          run_id: run.run_id,
           from: filters.from,
           ...(filters.to ? { to: filters.to } : {}),
           ...(filters.type ? { type: filters.type } : {}),
@@ -150,9 +151,8 @@ const eventsOf = async ({ organizationId, run, ...filters }: EventsOf, after: nu
   )
   if (typeof page === 'string') throw new Error('The server answered in another format')
   const { events, next_after, has_more } = page
-  const known = events.flatMap((event) => runEvent.safeParse(event).data ?? [])
   return {
-    events: known.filter(({ data }) => data.runId === run.run_id),
+    events: events.flatMap((event) => runEvent.safeParse(event).data ?? []),
     next: has_more ? next_after : undefined,
   }
 }
