@@ -5,7 +5,7 @@ import { sessionEvents } from '../src/domain/session/events.ts'
 import { count, credits, inCredits, micro, msBetween, text, timestamp, wholeMs } from './fields.ts'
 import { projection, without } from './projection.ts'
 
-/** One step of a run: an agent, a model's answer, a call of a tool, or its approval. */
+/** One step of a run: an agent, a call of its model or of a tool, or an approval. */
 const runStepView = z.object({
   organization_id: text,
   run_id: text,
@@ -36,6 +36,7 @@ const runStepView = z.object({
   ]),
   tokens: count.nullable().describe('Of an agent: of its own model calls. Null of other kinds'),
   charge: micro.nullable(),
+  code: text.optional().describe('Why a call of a model failed; absent unless it did'),
 })
 export type RunStepView = z.infer<typeof runStepView>
 
@@ -102,6 +103,7 @@ const endStep = (
   duration_ms: durationMs === undefined ? null : wholeMs(durationMs),
 })
 
+type FailedCall = NonNullable<Stepped<'AgentCompleted'>['data']['failedCall']>
 type Tokens = { promptTokens: number; completionTokens: number }
 
 const tokensOf = ({ promptTokens, completionTokens }: Tokens): number =>
@@ -150,6 +152,17 @@ const modelStep = (
   }
 }
 
+/** The call of its model that an agent failed with; it has no tokens, and is free. */
+const failedModelStep = (
+  event: Stepped<'AgentCompleted'>,
+  { at: place, model: name, durationMs, code }: FailedCall,
+): RunStepView => {
+  const { runId: run_id, agent: agent_name } = event.data
+  const step = { run_id, step_id: place, parent_id: agentAbove(place), name, agent_name }
+  const begun = beginStep(event, { ...step, kind: 'model' })
+  return { ...endStep(begun, event, durationMs), status: 'failed', code }
+}
+
 const beginTool = (event: Stepped<'ToolStarted' | 'ToolCompleted'>): RunStepView => {
   const { runId: run_id, tool: name, agent: agent_name, at = '' } = event.data
   const step = { run_id, step_id: at, parent_id: agentAbove(at), name, agent_name }
@@ -176,9 +189,13 @@ const idsOf = (event: Event): string | readonly string[] => {
   if ('approvalId' in data) return idOf(data.runId, data.approvalId)
   if (!('runId' in data && 'at' in data) || data.at === undefined) return []
   const { runId, at } = data
-  return event.type === 'AgentCompleted' && event.data.model !== null
-    ? [idOf(runId, at), idOf(runId, firstAnswer(at))]
-    : idOf(runId, at)
+  if (event.type !== 'AgentCompleted') return idOf(runId, at)
+  const { model, failedCall } = event.data
+  return [
+    idOf(runId, at),
+    ...(model === null ? [] : [idOf(runId, firstAnswer(at))]),
+    ...(failedCall ? [idOf(runId, failedCall.at)] : []),
+  ]
 }
 
 /** Steps stay when their session is erased: they hold nothing of what was said. */
@@ -195,9 +212,10 @@ export const runSteps = projection<RunStepView, typeof sessionEvents>()({
   creates: {
     AgentStarted: (event) => beginAgent(event, event.data.at ?? ''),
     AgentCompleted: (event, id) => {
-      const { runId, at = '', model, durationMs, charge = null } = event.data
-      return id === idOf(runId, at)
-        ? endAgent(beginAgent(event, at), event)
+      const { runId, at = '', model, durationMs, charge = null, failedCall } = event.data
+      if (id === idOf(runId, at)) return endAgent(beginAgent(event, at), event)
+      return failedCall && id === idOf(runId, failedCall.at)
+        ? failedModelStep(event, failedCall)
         : modelStep(event, firstAnswer(at), model ?? '', durationMs, charge)
     },
     ModelAnswered: (event) => {

@@ -57,6 +57,8 @@ export type AgentCompleted = Replayed & {
   model: string | null
   answer: AgentAnswer | null
   error?: string
+  /** The call of its model that it failed with. */
+  failed_call?: { at: string; model: string; duration_ms: number }
   timestamp: string
 }
 

@@ -36,7 +36,15 @@ export type AgentStep = {
 /** The last thing an agent's body gives; the runtime makes `agent_completed` of it. */
 export type AnswerEvent = { event: 'answered'; answer: AgentAnswer }
 
-export type BodyEvent = AgentEvent | AnswerEvent
+/** A call of a model that failed, or ended without its end; the error follows. */
+export type ModelFailed = {
+  event: 'model_failed'
+  at: string
+  model: string
+  duration_ms: number
+}
+
+export type BodyEvent = AgentEvent | AnswerEvent | ModelFailed
 
 /** How one type of agent works: cold, ends with one `answered` or an error. */
 export type AgentKind = (

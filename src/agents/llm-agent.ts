@@ -88,6 +88,8 @@ type Conversation = {
   corrected: boolean
 }
 
+type ModelDone = Extract<ModelEvent, { type: 'done' }>
+
 /** One request to the model, the `n`th in its conversation. */
 type Round = {
   n: number
@@ -101,7 +103,7 @@ type Round = {
   limit: AnswerLimit | undefined
   text: string
   calls: ToolCall[]
-  done: Extract<ModelEvent, { type: 'done' }> | undefined
+  done: ModelDone | undefined
   /** Milliseconds since the model was called; undefined while it is not, and in a replay. */
   elapsed: (() => number) | undefined
   to: Subscriber<BodyEvent>
@@ -212,10 +214,12 @@ const followCalls = (conversation: Conversation, round: Round, text: string): vo
 }
 
 /** The complete answer of a round, as it is recorded. */
-const modelAnswered = ({ agent, step, resolved }: Conversation, round: Round): ModelAnswered => {
-  const { done, recorded, limit, elapsed } = round
-  if (!done) throw new ModelFault(`${resolved.name} ended without saying so`)
-  const { finishReason, usage, by } = done
+const modelAnswered = (
+  { agent, step, resolved }: Conversation,
+  round: Round,
+  { finishReason, usage, by }: ModelDone,
+): ModelAnswered => {
+  const { recorded, limit, elapsed } = round
   const cutBy = recorded ? recorded.cutBy : finishReason === 'length' ? limit?.limit : undefined
   const event: ModelAnswered = {
     event: 'model_answered',
@@ -236,17 +240,16 @@ const modelAnswered = ({ agent, step, resolved }: Conversation, round: Round): M
 }
 
 /** Ends a round: the agent ends too, makes the model's calls, or has its format checked. */
-const endRound = (conversation: Conversation, round: Round): void => {
+const endRound = (conversation: Conversation, round: Round, done: ModelDone): void => {
   const { step, runtime, format } = conversation
-  const { n, textSoFar, recorded, to, done } = round
+  const { n, textSoFar, recorded, to } = round
   const { budget, callIds } = step
   budget.answered()
   // No call of an answer that was cut off is known to be complete.
-  if (done?.finishReason === 'length' || done?.finishReason === 'content_filter') round.calls = []
-  if (done && recorded) callIds.keep(round.calls)
-  else if (done && round.calls.length > 0)
-    round.calls = callIds.distinct(round.calls, round.messages)
-  const event = modelAnswered(conversation, round)
+  if (done.finishReason === 'length' || done.finishReason === 'content_filter') round.calls = []
+  if (recorded) callIds.keep(round.calls)
+  else if (round.calls.length > 0) round.calls = callIds.distinct(round.calls, round.messages)
+  const event = modelAnswered(conversation, round, done)
   to.next(event)
   const { finish_reason: finishReason, cut_by: cutBy } = event
   const fullText = format ? round.text : paragraphs(textSoFar, round.text)
@@ -295,9 +298,20 @@ const callModel = (conversation: Conversation, round: Round, failure: string | u
   const answer = recorded
     ? from(recordedEvents(recorded))
     : resolved.model.stream(request, step.turn.whole)
+  const fail = (error: unknown): void => {
+    const { elapsed } = round
+    if (elapsed)
+      to.next({ event: 'model_failed', at, model: resolved.name, duration_ms: elapsed() })
+    to.error(error)
+  }
   relayed(answer, to, {
     next: (event) => hear(conversation, round, event),
-    complete: () => endRound(conversation, round),
+    error: fail,
+    complete: () => {
+      const { done } = round
+      if (done) endRound(conversation, round, done)
+      else fail(new ModelFault(`${resolved.name} ended without saying so`))
+    },
   })
 }
 

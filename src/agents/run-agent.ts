@@ -11,6 +11,7 @@ import type {
   AgentKind,
   AgentStep,
   BodyEvent,
+  ModelFailed,
   RunLimits,
   Runtime,
   RuntimePorts,
@@ -58,6 +59,7 @@ type StartedAgent = {
   usage: Usage
   charge: number
   model: string | null
+  failedCall?: ModelFailed
 }
 
 /** The recorded step at this place, of a run that is resumed. @throws AgentFault */
@@ -143,10 +145,15 @@ const agentCompleted = (
   return event
 }
 
-const agentFailed = (started: StartedAgent, clock: Clock, error: unknown): AgentCompleted => ({
-  ...agentCompleted(started, clock, null),
-  error: error instanceof Error ? error.name : 'Error',
-})
+const agentFailed = (started: StartedAgent, clock: Clock, error: unknown): AgentCompleted => {
+  const event = agentCompleted(started, clock, null)
+  event.error = error instanceof Error ? error.name : 'Error'
+  if (started.failedCall) {
+    const { at, model, duration_ms } = started.failedCall
+    event.failed_call = { at, model, duration_ms }
+  }
+  return event
+}
 
 /** Counts what the agent itself has used; the agents below count theirs. */
 const countUsage = (started: StartedAgent, event: AgentEvent): void => {
@@ -168,6 +175,10 @@ const relayBody = (
     next(event) {
       if (event.event === 'answered') {
         listener.next(agentCompleted(started, clock, event.answer))
+        return
+      }
+      if (event.event === 'model_failed') {
+        started.failedCall = event
         return
       }
       countUsage(started, event)

@@ -2,7 +2,12 @@ import { lastValueFrom, NEVER, Observable, of, take, tap, throwError, toArray } 
 import t from 'tap'
 import type { AgentEvent } from '../../src/agents/agent-event.ts'
 import { tokenMeter } from '../../src/agents/token-meter.ts'
-import { type ModelEvent, ModelUnavailable } from '../../src/ports/model.ts'
+import {
+  type ModelEvent,
+  type ModelRequest,
+  ModelTimeout,
+  ModelUnavailable,
+} from '../../src/ports/model.ts'
 import { agentNamed, toolNamed } from '../support/agents.ts'
 import { calls, says, speaker, stageScene } from '../support/scene.ts'
 
@@ -63,12 +68,44 @@ t.test('how a turn ends early', async (t) => {
     await t.rejects(lastValueFrom(events().pipe(tap((event) => seen.push(event)))), {
       name: 'ModelUnavailable',
     })
-    t.match(seen.at(-1), { event: 'agent_completed', error: 'ModelUnavailable' })
+    t.match(seen.at(-1), {
+      event: 'agent_completed',
+      error: 'ModelUnavailable',
+      failed_call: { at: '0/1', model: 'test/model', duration_ms: Number },
+    })
   })
 
   t.test('a model that ends without saying so', async (t) => {
-    const { all } = stageScene({ agents: [agentNamed('Solo')], script: () => [] })
-    await t.rejects(all(), { name: 'ModelFault' })
+    const { events } = stageScene({ agents: [agentNamed('Solo')], script: () => [] })
+    const seen: AgentEvent[] = []
+    await t.rejects(lastValueFrom(events().pipe(tap((event) => seen.push(event)))), {
+      name: 'ModelFault',
+    })
+    t.match(seen.at(-1), { error: 'ModelFault', failed_call: { at: '0/1' } })
+  })
+
+  t.test('the agent whose model failed names the call, and no agent above it', async (t) => {
+    const agents = [
+      agentNamed('All', { agentType: 'SEQUENTIAL_AGENT', subAgents: ['left', 'right'] }),
+      agentNamed('Left'),
+      agentNamed('Right'),
+    ]
+    const script = (request: ModelRequest) =>
+      speaker(request) === 'Left' ? says('Hi') : throwError(() => new ModelTimeout('slow'))
+    const { events } = stageScene({ agents, script })
+    const seen: AgentEvent[] = []
+    await t.rejects(lastValueFrom(events().pipe(tap((event) => seen.push(event)))), {
+      name: 'ModelTimeout',
+    })
+    const completed = seen.flatMap((event) => (event.event === 'agent_completed' ? [event] : []))
+    t.strictSame(
+      completed.map(({ agent, failed_call }) => [agent, failed_call?.at]),
+      [
+        ['Left', undefined],
+        ['Right', '0.1/1'],
+        ['All', undefined],
+      ],
+    )
   })
 
   t.test('a synchronous burst stops where nobody listens', async (t) => {

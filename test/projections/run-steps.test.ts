@@ -96,6 +96,42 @@ t.test('an answer has its model, tokens and charge', async (t) => {
   seen(long).shows({ started_at: end }, 'run-1:0:1')
 })
 
+t.test('a call of a model that failed is a step of its agent, with its code', async (t) => {
+  const seen = projecting(t, runSteps, sessionStream)
+  const failedCall = {
+    at: '0/2',
+    model: 'test/model',
+    durationMs: 1_500,
+    code: 'llm_service_timeout',
+  }
+  const failed = { at: '0', model: 'test/model', failedCall }
+  const answered = sessionEvent('ModelAnswered', start, { at: '0/1' })
+  const view = seen(agentStarted, answered, sessionEvent('AgentCompleted', end, failed))
+  view.shows({ kind: 'agent', status: 'failed' }, 'run-1:0')
+  view.shows({ kind: 'model', status: 'completed', tokens: 138 }, 'run-1:0:1')
+  view.shows(
+    {
+      step_id: '0/2',
+      parent_id: '0',
+      kind: 'model',
+      name: 'test/model',
+      agent_name: 'Orchestrator',
+      started_at: '2026-01-01T00:00:03.500Z',
+      duration_ms: 1_500,
+      status: 'failed',
+      tokens: null,
+      charge: null,
+      code: 'llm_service_timeout',
+    },
+    'run-1:0:2',
+  )
+  const first = { at: '0', model: null, failedCall: { ...failedCall, at: '0/1' } }
+  seen(agentStarted, sessionEvent('AgentCompleted', end, first)).shows(
+    { kind: 'model', status: 'failed' },
+    'run-1:0:1',
+  )
+})
+
 t.test('a call of a tool is a step, called again or not', async (t) => {
   const seen = projecting(t, runSteps, sessionStream)
   const started = sessionEvent('ToolStarted', start, { at: '0/1/0' })

@@ -148,6 +148,10 @@ export const sessionEvents = {
     error: z.string().optional(),
     at: at.optional(),
     charge: z.int().min(0).optional(),
+    /** The call of its model that it failed with, and the code of that failure. */
+    failedCall: z
+      .object({ at, model: z.string(), durationMs: z.number().min(0), code: z.string() })
+      .optional(),
   }),
   AgentRouted: z.object({
     runId: id,

@@ -1,7 +1,8 @@
-import type { AgentEvent, ToolCompleted } from '../../agents/agent-event.ts'
+import type { AgentCompleted, AgentEvent, ToolCompleted } from '../../agents/agent-event.ts'
 import type { Sealed } from '../../domain/sealed.ts'
 import type { SessionEvent } from '../../domain/session/events.ts'
 import type { ToolCall } from '../../ports/model.ts'
+import { failureCodeOf } from '../run/failure-code.ts'
 import { digestOf } from './arguments-digest.ts'
 
 type Run = { runId: string; seal(text: string): Sealed }
@@ -27,6 +28,11 @@ const reachedIn = ({ reached }: ToolCompleted) => {
   return { ...rest, ...(credentials ? { credentials: [...credentials] } : {}) }
 }
 
+const failedCallOf = (
+  { at, model, duration_ms }: NonNullable<AgentCompleted['failed_call']>,
+  error: string,
+) => ({ failedCall: { at, model, durationMs: duration_ms, code: failureCodeOf(error) } })
+
 const stepFactories: StepFactories = {
   agent_started: (
     { step_id, agent_id, agent, agent_type, depth, parent_agent, at },
@@ -45,7 +51,7 @@ const stepFactories: StepFactories = {
     },
   }),
   agent_completed: (
-    { step_id, agent, duration_ms, model, usage, charge, error, at },
+    { step_id, agent, duration_ms, model, usage, charge, error, failed_call, at },
     { runId },
   ) => ({
     type: 'AgentCompleted',
@@ -57,6 +63,7 @@ const stepFactories: StepFactories = {
       model,
       ...usage,
       ...(error === undefined ? {} : { error }),
+      ...(error === undefined || !failed_call ? {} : failedCallOf(failed_call, error)),
       at,
       charge,
     },

@@ -159,8 +159,43 @@ t.test('a failed run says why, and is found by its status', async (t) => {
   t.not(body.runs[0].run_id, good)
   t.match((await runs.open(body.runs[0].run_id)).body.steps, [
     { kind: 'attempt', status: 'failed' },
-    { kind: 'agent', status: 'failed' },
+    { kind: 'agent', status: 'failed', code: undefined },
+    {
+      step_id: '0/1',
+      parent_id: '0',
+      kind: 'model',
+      name: 'test/model',
+      agent_name: 'Orchestrator',
+      started_at: String,
+      duration_ms: Number,
+      status: 'failed',
+      tokens: null,
+      charge: null,
+      code: body.runs[0].code,
+    },
   ])
+})
+
+t.test('a call of a model that fails after an answer is the step after it', async (t) => {
+  const tool = { type: 'remember' }
+  const { key, runs, provider, organization } = await scene(t)
+  const model = await organization.agent({ name: 'Noted', tools: [tool] })
+  const calls = [{ name: 'remember', arguments: { key: 'a', text: 'b' } }]
+  provider.next({ text: 'Let me note it. ', calls }, { status: 400, raw: '' })
+  await key.chat({ model, messages: user('One') })
+  const [run_id = ''] = await runs.ids('?status=failed')
+  const { steps, code } = (await runs.open(run_id)).body
+  t.match(
+    steps.map(({ step_id, kind, status, code }: Run) => ({ step_id, kind, status, code })),
+    [
+      { kind: 'attempt', status: 'failed' },
+      { step_id: '0', kind: 'agent', status: 'failed' },
+      { step_id: '0.t', kind: 'agent', status: 'failed' },
+      { step_id: '0.t/1', kind: 'model', status: 'completed' },
+      { step_id: '0.t/1/0', kind: 'tool', status: 'completed' },
+      { step_id: '0.t/2', kind: 'model', status: 'failed', code },
+    ],
+  )
 })
 
 t.test('each filter finds its runs, in each sort', async (t) => {

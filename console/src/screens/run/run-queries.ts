@@ -114,6 +114,7 @@ const runEvent = z.object({
     runId: z.string().optional(),
     at: z.string().optional(),
     approvalId: z.string().optional(),
+    failedCall: z.object({ at: z.string() }).optional().catch(undefined),
   }),
   metadata: z.looseObject({ at: z.string() }).nullable(),
 })
@@ -209,7 +210,7 @@ export const isOfStep =
   ({ step_id: id, kind }: Step) =>
   ({ data, type }: RunEvent): boolean => {
     if (kind === 'approval') return data.approvalId === id
-    if (data.at === id) return true
+    if (data.at === id || data.failedCall?.at === id) return true
     return kind === 'model' && type === 'AgentCompleted' && data.at === id.replace(/\/1$/, '')
   }
 

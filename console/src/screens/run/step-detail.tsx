@@ -128,6 +128,11 @@ export const StepDetail = ({ run, step, onClose }: StepDetailProps) => {
             <Credits amount={step.charge} />
           </Fact>
         )}
+        {step.code && (
+          <Fact name="Error code">
+            <code>{step.code}</code>
+          </Fact>
+        )}
         <Fact name="Step">
           <code>{step.step_id}</code>
         </Fact>
