@@ -17,6 +17,7 @@ type Uses = Streams & {
 export type CreateAgent = { agentId?: string } & Pick<AgentConfiguration, 'name'> &
   Change<AgentConfiguration>
 
+/** Settings that a new agent has unless told otherwise. */
 const unsaid: Omit<AgentConfiguration, 'name'> = {
   description: '',
   agentType: 'LLM_AGENT',
@@ -34,6 +35,10 @@ const unsaid: Omit<AgentConfiguration, 'name'> = {
   exitCondition: null,
 }
 
+/** The whole configuration of a new agent. */
+export const newConfiguration = (settings: Omit<CreateAgent, 'agentId'>): AgentConfiguration =>
+  changed({ ...unsaid, name: settings.name }, settings)
+
 /**
  * Creates an agent in the call's organization.
  * @throws organization_not_found, unknown_model, unknown_sub_agent, agent_cycle, agent_depth,
@@ -47,8 +52,8 @@ export const createAgent =
     requireOrganization(organization.state)
     const { orchestratorAgentId } = organization.state
     const id = agentId ?? idFor(clock, call, `agent/${settings.name}`)
-    const configuration = changed({ ...unsaid, name: settings.name }, settings)
-    const decide = decideCreate(id, configuration, { orchestratorAgentId, modelFault })
+    const rules = { orchestratorAgentId, modelFault }
+    const decide = decideCreate(id, newConfiguration(settings), rules)
     const { position } = await transact(organizationAgentsStream(organizationId), decide, call)
     return { agentId: id, position }
   }

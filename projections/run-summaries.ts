@@ -2,7 +2,17 @@ import { z } from 'zod'
 import { chargeOf, saturate } from '../src/domain/amounts.ts'
 import type { Recorded, Seen } from '../src/domain/event.ts'
 import { type RunEndType, sessionEvents } from '../src/domain/session/events.ts'
-import { count, credits, inCredits, incomplete, micro, text, timestamp, wholeMs } from './fields.ts'
+import {
+  count,
+  credits,
+  flag,
+  inCredits,
+  incomplete,
+  micro,
+  text,
+  timestamp,
+  wholeMs,
+} from './fields.ts'
 import { idIn, projection, without } from './projection.ts'
 import { durationOf, runStatuses } from './runs.ts'
 
@@ -42,6 +52,7 @@ const runSummaryView = z.object({
   status: z.enum(runStatuses),
   code: text.nullable().describe('Why it failed; null unless it did'),
   started_at: timestamp,
+  draft: flag.describe('It ran an agent that was not saved'),
   /** When it last resumed after a pause or left the queue; absent: never. */
   waited_until: timestamp.optional(),
   ended_at: timestamp.nullable(),
@@ -212,6 +223,7 @@ export const runSummaries = projection<RunSummaryView, typeof sessionEvents>()({
         charge: 0,
         attempts: data.queued ? 0 : 1,
         latest_attempts: data.queued ? [] : [newAttempt(1, event)],
+        ...(data.draft ? { draft: data.draft } : {}),
       })
     },
   },

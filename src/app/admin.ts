@@ -1,3 +1,4 @@
+import { checkDraft } from '../../commands/check-draft.ts'
 import { findBalance } from '../../queries/find-balance.ts'
 import { findIdentity } from '../../queries/find-identity.ts'
 import { getAgent } from '../../queries/get-agent.ts'
@@ -13,7 +14,9 @@ import { listMemberships } from '../../queries/list-memberships.ts'
 import { listOrganizations } from '../../queries/list-organizations.ts'
 import { listUserKeys } from '../../queries/list-user-keys.ts'
 import { listWholeAgents } from '../../queries/list-whole-agents.ts'
+import { requireCallable } from '../http/checks/agent-tools.ts'
 import { accountRoutes } from '../http/routes/account.ts'
+import { adminAgentDraftRoutes } from '../http/routes/admin-agent-drafts.ts'
 import { adminAgentRoutes } from '../http/routes/admin-agents.ts'
 import { adminApiKeyRoutes } from '../http/routes/admin-api-keys.ts'
 import { adminAttentionRoutes } from '../http/routes/admin-attention.ts'
@@ -29,13 +32,17 @@ import type { Parts } from './parts.ts'
 import type { TurnEngine } from './turn-engine.ts'
 
 /** What operators and an organization's managers do, and users with their own keys. */
-export const adminPart = ({ storage, writing, reading, access }: Parts, { tools }: TurnEngine) => {
-  const { vault, secrets, models } = writing
+export const adminPart = (
+  { host, storage, writing, reading, access }: Parts,
+  { chat, tools }: TurnEngine,
+) => {
+  const { vault, secrets, models, load } = writing
   const { routeCommands: commands, views, writes, rebuilding } = reading
   const { open } = vault
   const { schemas, addressFault, mcp } = tools
   const { accounts, agentSummaries, agents, apiKeys, identities, members, organizations, users } =
     views
+  const callable = requireCallable({ schemaFault: schemas.faultOf, addressFault })
   const oneOrganization = getOrganization({ organizations })
   return {
     /** Under /api/admin. */
@@ -64,9 +71,14 @@ export const adminPart = ({ storage, writing, reading, access }: Parts, { tools 
         getOrganization: oneOrganization,
         getAgent: getAgent({ agents }),
         listWholeAgents: listWholeAgents({ agents, agentSummaries }),
-        schemaFault: schemas.faultOf,
-        addressFault,
+        requireCallable: callable,
         mcp,
+      }),
+      adminAgentDraftRoutes({
+        checkDraft: checkDraft({ load, clock: host.clock, modelFault: models.modelFault }),
+        requireCallable: callable,
+        beginTurn: chat.beginTurn,
+        defaultModel: models.offer.byDefault,
       }),
       adminModelRoutes({ getOrganization: oneOrganization, offer: models.offer }),
       adminApiKeyRoutes({

@@ -39,6 +39,8 @@ export type TurnRequest = {
   keywordTools?: readonly string[]
   /** The agent that is given the turn. */
   agent: AgentConfig
+  /** The agent is a draft, stored with the run alone. */
+  isDraft?: true
   /** The organization's agents by id, as they were when the turn was requested. */
   agents: ReadonlyMap<string, AgentConfig>
   /** Routes straight to this agent, without the orchestrator's choice. */

@@ -57,6 +57,12 @@ t.test('a run is summed up from its start to its end', async (t) => {
   })
 })
 
+t.test('a run of a draft says so', async (t) => {
+  const seen = projecting(t, runSummaries, sessionStream)
+  seen(...runningSession).shows({ draft: undefined })
+  seen(sessionEvent('RunStarted', start, { draft: true })).shows({ draft: true })
+})
+
 t.test('a run that ends otherwise says how, and what failed it', async (t) => {
   const seen = projecting(t, runSummaries, sessionStream)
   const models = [{ model: 'm/a', promptTokens: 120, completionTokens: 35, charge: 650 }]

@@ -93,7 +93,8 @@ export const sessionEvents = {
    * history. `kept: false`: they were too large, and the run cannot be resumed. `limits` hold for
    * the whole run, also after its agent is changed. `queued`: no process runs it before
    * `RunDequeued`. Without `attempt` its steps are not recorded in full, and it cannot be resumed
-   * either. `echo` is what its answer repeats of the request, as JSON.
+   * either. `echo` is what its answer repeats of the request, as JSON. `draft`: the agent was not
+   * saved; `request` has its configuration.
    */
   RunStarted: z.object({
     runId: id,
@@ -110,6 +111,7 @@ export const sessionEvents = {
     kept: z.literal(false).optional(),
     limits: agentLimits.optional(),
     queued: z.literal(true).optional(),
+    draft: z.literal(true).optional(),
     echo: sealed.optional(),
   }),
   /** This process starts a queued run: its first attempt. */

@@ -39,6 +39,8 @@ export type Send = {
   echo?: Sealed
   /** Of the run, if it has any. */
   limits?: AgentLimits
+  /** The agent is not saved; `request` has it. */
+  draft?: true
   /** No process executes it before it is resumed. */
   queued?: true
 }
@@ -56,7 +58,7 @@ const messageOf = (
 
 const startOf = (send: Send): SessionEvent<'RunStarted'> => {
   const { runId, messageId, agentId, agent, node, payerId } = send
-  const { limits, request, queued, echo } = send
+  const { limits, request, draft, queued, echo } = send
   const data: SessionEvent<'RunStarted'>['data'] = {
     runId,
     messageId,
@@ -69,6 +71,7 @@ const startOf = (send: Send): SessionEvent<'RunStarted'> => {
   if (limits) data.limits = limits
   if (request) data.request = request
   if (send.kept === false) data.kept = false
+  if (draft) data.draft = draft
   if (queued) data.queued = queued
   if (echo) data.echo = echo
   return { type: 'RunStarted', data }

@@ -2,7 +2,8 @@ import type { z } from 'zod'
 import { hasStrayCredential } from '../../domain/agent/credential-names.ts'
 import { builtInTools } from '../../domain/agent/events.ts'
 import { refusal } from '../../domain/refusal.ts'
-import type { SchemaFault } from '../../ports/json-schemas.ts'
+import type { Call } from '../../ports/call.ts'
+import type { JsonSchemas, SchemaFault } from '../../ports/json-schemas.ts'
 import type { mcpServer, tool } from '../wire/agent-tools.ts'
 
 type Tool = z.infer<typeof tool>
@@ -150,3 +151,29 @@ export const requireServers = (
       message: `Two servers are called ${names[n]}`,
     })
 }
+
+type Callables = {
+  tools?: readonly Tool[] | undefined
+  mcp_servers?: readonly Server[] | undefined
+}
+
+/** Makes sure that all that an agent calls can be called. @throws invalid_tool, too_complex */
+export const requireCallable =
+  ({
+    schemaFault,
+    addressFault,
+  }: {
+    schemaFault: JsonSchemas['faultOf']
+    addressFault: FindAddressFault
+  }) =>
+  async (
+    { tools = [], mcp_servers: servers = [] }: Callables,
+    { organizationId }: Call,
+  ): Promise<void> => {
+    await requireTools(tools, {
+      addressFault,
+      schemaFault: (schema) => schemaFault(organizationId, schema),
+    })
+    requireServers(servers, addressFault)
+  }
+export type RequireCallable = ReturnType<typeof requireCallable>

@@ -7,17 +7,12 @@ import type { GetAgent } from '../../../queries/get-agent.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListWholeAgents } from '../../../queries/list-whole-agents.ts'
 import type { Call } from '../../ports/call.ts'
-import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { McpStanding } from '../../tools/mcp-standings.ts'
 import type { Toolbox } from '../../tools/toolbox.ts'
-import {
-  type FindAddressFault,
-  type FindFaults,
-  requireServers,
-  requireTools,
-} from '../checks/agent-tools.ts'
+import type { RequireCallable } from '../checks/agent-tools.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { agentValues } from '../checks/json-text.ts'
+import { unfitAgent } from '../errors/agent-refusals.ts'
 import { refusals } from '../errors/responses.ts'
 import { agentChange, configurationOf, newAgent, wholeAgent } from '../wire/agents.ts'
 import { pageQuery, pagingFields, pathId } from '../wire/fields.ts'
@@ -32,8 +27,7 @@ type Uses = {
   getOrganization: GetOrganization
   getAgent: GetAgent
   listWholeAgents: ListWholeAgents
-  schemaFault: JsonSchemas['faultOf']
-  addressFault: FindAddressFault
+  requireCallable: RequireCallable
   mcp: McpServers
 }
 
@@ -42,16 +36,6 @@ const agentParams = params.extend({ agent_id: pathId })
 
 const reads = { scopes: ['admin:read'], managers: true } as const
 const writes = { scopes: ['admin:write'], managers: true } as const
-
-const unfit = [
-  'invalid_input',
-  'invalid_tool',
-  'unknown_model',
-  'unknown_sub_agent',
-  'agent_cycle',
-  'agent_depth',
-  'agent_name_taken',
-] as const
 
 const statusOf = (standing: McpStanding) => ({
   state: standing.state,
@@ -66,18 +50,7 @@ export const adminAgentRoutes =
   async (http) => {
     const { createAgent, changeAgent, deleteAgent } = uses
     const { getOrganization, getAgent, listWholeAgents } = uses
-    const { addressFault, mcp } = uses
-
-    /** @throws invalid_tool, too_complex */
-    const requireCallable = async (
-      { tools = [], mcp_servers: servers = [] }: z.infer<typeof agentChange>,
-      { organizationId }: Call,
-    ): Promise<void> => {
-      const schemaFault: FindFaults['schemaFault'] = (schema) =>
-        uses.schemaFault(organizationId, schema)
-      await requireTools(tools, { addressFault, schemaFault })
-      requireServers(servers, addressFault)
-    }
+    const { requireCallable, mcp } = uses
 
     const withServerStatus = (organizationId: string, agent: Awaited<ReturnType<GetAgent>>) => ({
       ...agent,
@@ -137,7 +110,7 @@ export const adminAgentRoutes =
               'admin',
               'role_required',
               'organization_not_found',
-              ...unfit,
+              ...unfitAgent,
               'agent_limit_reached',
               'idempotency_key_reused',
             ),
@@ -187,7 +160,7 @@ export const adminAgentRoutes =
               'role_required',
               'organization_not_found',
               'agent_not_found',
-              ...unfit,
+              ...unfitAgent,
               'orchestrator_required',
             ),
           },

@@ -4,16 +4,12 @@ import type { FindAgents } from '../../caches/find-agents.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { BeginTurn } from '../../turns/begin/begin-turn.ts'
 import type { TurnInput } from '../../turns/begin/turn-input.ts'
-import type { LiveTurn } from '../../turns/turn.ts'
 import { requireFor } from '../checks/authenticate.ts'
 import { conversationValues } from '../checks/json-text.ts'
 import { repetitionOf } from '../checks/repetition.ts'
 import { refusals } from '../errors/responses.ts'
 import { agentTurnRefusals } from '../errors/turn-refusals.ts'
-import { type AgentStream, agentFormat } from '../streams/agent-format.ts'
-import { closesOnError, doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
-import { beginning, turnFrames } from '../streams/turn-frames.ts'
-import { pendingApprovals } from '../wire/approvals.ts'
+import { agentCompletion, answerAgentTurn } from '../streams/answer-agent-turn.ts'
 import { userContent } from '../wire/content-parts.ts'
 import { orAbsent, pathId, sessionId } from '../wire/fields.ts'
 import { turnJson } from '../wire/json-line.ts'
@@ -39,33 +35,6 @@ const body = z.object({
   session_hidden: orAbsent(z.boolean()),
 })
 
-const completion = z
-  .object({
-    id: z.string(),
-    agent_id: z.string(),
-    agent_name: z.string(),
-    session_id: z.string(),
-    response: z.string(),
-    created: z.int(),
-    model: z.string(),
-    pending_approvals: pendingApprovals.optional(),
-  })
-  .describe('The answer; with stream: true, a stream of agent.completion.chunk items')
-
-const completionOf = async (turn: LiveTurn, { agentId, agentName, model }: AgentStream) => {
-  const { text, pending } = await doneOf(turn)
-  return {
-    id: `agentcmpl-${turn.runId}`,
-    agent_id: agentId,
-    agent_name: agentName,
-    session_id: turn.sessionId,
-    response: text,
-    created: turn.created,
-    model,
-    ...(pending ? { pending_approvals: [...pending] } : {}),
-  }
-}
-
 const delegates = (sent: unknown): string[] =>
   (sent as Partial<z.infer<typeof body>> | null)?.on_behalf_of ? ['users:delegate'] : []
 
@@ -90,7 +59,7 @@ export const agentCompletionRoutes =
           params,
           body,
           response: {
-            200: completion,
+            200: agentCompletion,
             ...refusals('agents', ...agentTurnRefusals, 'invalid_agent_type'),
           },
         },
@@ -118,13 +87,7 @@ export const agentCompletionRoutes =
         const agent = agents.get(agentId)
         if (!agent) throw refusal('agent_not_found')
         const named = { agentId, agentName: agent.name, model: agent.model ?? defaultModel }
-        if (stream) {
-          const framesOf = (live: LiveTurn, ending: AbortSignal) =>
-            turnFrames(live, agentFormat(live, named, closesOnError(request)), beginning, ending)
-          return streamTurn(request, reply, { turn, framesOf, cancels: false })
-        }
-        onGone(reply, turn, false)
-        return completionOf(await turn.started, named)
+        return answerAgentTurn(request, reply, { turn, named, isStream: stream === true })
       },
     )
   }

@@ -87,6 +87,7 @@ export const startRun = (uses: StartRunUses) => {
     const limits = limitsOf(request)
     if (request.askAgain) message.askAgain = true
     if (request.queued) message.queued = true
+    if (request.isDraft) message.draft = true
     if (follows !== undefined) message.follows = follows
     if (Object.keys(limits).length > 0) message.limits = limits
     const sent = await sendMessage(message, call)

@@ -3,6 +3,7 @@ import { defaultLimits } from '../../agents/agent-runtime.ts'
 import { trimmed } from '../../agents/context.ts'
 import { withVisibleParts } from '../../agents/parts.ts'
 import { chatMessages } from '../../agents/suspended.ts'
+import { agentEvents } from '../../domain/agent/events.ts'
 import type { Sealed } from '../../domain/sealed.ts'
 import type { Send } from '../../domain/session/send.ts'
 import type { Keyed } from '../../security/vault.ts'
@@ -54,6 +55,7 @@ const options = z.object({
   settings: settings.exactOptional(),
   format: format.exactOptional(),
   targetAgentId: z.string().exactOptional(),
+  draft: agentEvents.AgentCreated.exactOptional(),
   clientTools: z
     .object({
       specs: z.array(toolSpec),
@@ -72,6 +74,7 @@ const optionsOf = (request: TurnRequest): RequestOptions => {
     ...(after.length > 0 ? { after: [...after] } : {}),
     ...(settings && Object.keys(settings).length > 0 ? { settings: { ...settings } } : {}),
     ...(format ? { format: { ...format } } : {}),
+    ...(request.isDraft ? { draft: request.agent } : {}),
     ...(target ? { targetAgentId: target.agentId } : {}),
     ...(clientTools ? { clientTools: { ...clientTools, specs: [...clientTools.specs] } } : {}),
     ...(keywordTools ? { keywordTools: [...keywordTools] } : {}),
@@ -83,7 +86,8 @@ const isPlain = (request: TurnRequest): boolean => {
   const { system, before, after, settings, format, target, files } = request
   const texts = system.length + before.length + (after?.length ?? 0)
   const offers = request.clientTools || request.keywordTools
-  return texts === 0 && !settings && !format && !target && !offers && !files
+  const isSaved = !request.isDraft
+  return texts === 0 && !settings && !format && !target && !offers && !files && isSaved
 }
 
 export type StoredRequest = Pick<Send, 'request' | 'before' | 'kept' | 'parts' | 'echo'>

@@ -1,3 +1,4 @@
+import type { AgentConfig } from '../../agents/agent.ts'
 import type { ClientTools } from '../../agents/turn.ts'
 import type { AnswerFormat, ChatMessage, ModelSettings } from '../../ports/model.ts'
 import type { Echo, ToolAnswer } from '../turn.ts'
@@ -45,6 +46,8 @@ export type AgentChoice =
   | { kind: 'orchestrator'; targetAgentId?: string | undefined; model?: string | undefined }
   /** `anyType`: it may be of any type; else it has to be an LLM agent. */
   | { kind: 'agent'; agentId: string; anyType: boolean; targetAgentId?: string | undefined }
+  /** An agent that is not saved; it stands for the saved one of its id, if there is one. */
+  | { kind: 'draft'; agent: AgentConfig }
 
 /** How the client gets the answer: whole, whole with progress, as it comes, or by asking for it. */
 export type Delivery = 'whole' | 'progress' | 'streamed' | 'background'

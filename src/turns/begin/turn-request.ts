@@ -67,7 +67,7 @@ export const turnRequest = (clock: Clock, steps: Steps): TurnRequest => {
   const { input, caller, payerId, messageId, earlier, agents, session, files } = steps
   const { message, before, parts } = conversationOf(steps)
   const { sessionId, isNewSession } = sessionIdOf(clock, caller.call, steps)
-  const { agent, target } = agents
+  const { agent, target, isDraft } = agents
   const request: TurnRequest = {
     ...caller,
     payerId,
@@ -89,6 +89,7 @@ export const turnRequest = (clock: Clock, steps: Steps): TurnRequest => {
   if (input.clientTools) request.clientTools = input.clientTools
   if (input.keywordTools) request.keywordTools = input.keywordTools
   if (target) request.target = target
+  if (isDraft) request.isDraft = isDraft
   if (session.follows !== undefined) request.follows = session.follows
   if (input.settings) request.settings = input.settings
   if (input.format) request.format = input.format

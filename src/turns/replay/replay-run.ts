@@ -1,5 +1,6 @@
 import { NEVER, type Observable } from 'rxjs'
 import type { RunView } from '../../../projections/runs.ts'
+import type { AgentConfig } from '../../agents/agent.ts'
 import type { RuntimePorts } from '../../agents/agent-kind.ts'
 import { agentEvents } from '../../domain/agent/events.ts'
 import {
@@ -16,6 +17,7 @@ import type { Models } from '../../ports/model.ts'
 import type { SealedBlobs } from '../../security/sealed-blobs.ts'
 import { sessionKey, type Vault } from '../../security/vault.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
+import { openedRequest } from '../begin/stored-request.ts'
 import { recordedRun } from '../resume/recorded-run.ts'
 import { compared } from './compare-replays.ts'
 import { readTurn } from './recorded-turn.ts'
@@ -67,6 +69,18 @@ const instructed = (
   return changed
 }
 
+type AgentsThen = { before: Configured; now: Configured }
+
+/** A draft stands for its agent, before and now. */
+const withDraft = ({ before, now }: AgentsThen, draft: AgentConfig | undefined): AgentsThen => {
+  if (!draft) return { before, now }
+  const { agentId } = draft
+  return {
+    before: new Map(before).set(agentId, draft),
+    now: new Map(now).set(agentId, draft),
+  }
+}
+
 /**
  * Replays an ended run with the agents that it had and with those of today, and lists the
  * differences. It changes nothing, charges nothing and calls no tool. @throws run_not_found,
@@ -98,7 +112,8 @@ export const replayRun = (uses: Uses) => {
       throw refusal('run_not_replayable')
     await yieldToEventLoop()
     const { key, events } = recorded
-    const agents = await agentsAt(organizationId, recorded.position)
+    const { draft } = openedRequest(key, recorded.started.request)
+    const agents = withDraft(await agentsAt(organizationId, recorded.position), draft)
     const journal = recordedRun(runId, events, key.open)
     const calls = callsIn(recorded)
     const only = journal.used.modelCalls === 0 ? onlyAnswer(recorded) : undefined

@@ -2,6 +2,7 @@ import { ZodError } from 'zod'
 import type { ResumeRunCommand } from '../../../commands/resume-run.ts'
 import type { Sent } from '../../../commands/send-message.ts'
 import type { RunView } from '../../../projections/runs.ts'
+import type { AgentConfig } from '../../agents/agent.ts'
 import type { FindAgents } from '../../caches/find-agents.ts'
 import type { Metadata } from '../../domain/event.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -14,6 +15,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 import { KeyDestroyed } from '../../ports/keys.ts'
 import { type Keyed, SealBroken, sessionKey, type Vault } from '../../security/vault.ts'
+import { draftTeam } from '../begin/choose-agents.ts'
 import { openedBefore, openedRequest } from '../begin/stored-request.ts'
 import type { TurnRequest } from '../turn.ts'
 import type { AbandonRun } from './abandon-run.ts'
@@ -115,6 +117,11 @@ export const takeRun = (uses: Uses) => {
     return { agent: find(agent_id), agents, find }
   }
 
+  const draftFor = async ({ organization_id }: RunView, draft: AgentConfig) => ({
+    ...(await draftTeam(findAgents, organization_id, draft)),
+    find: () => draft,
+  })
+
   const take = async (run: RunView, besideSuspects: boolean): Promise<TakenRun | undefined> => {
     const { run_id: runId, session_id: sessionId, organization_id } = run
     const from = { node: run.node, attempt: run.attempt ?? 1 }
@@ -133,8 +140,10 @@ export const takeRun = (uses: Uses) => {
     if (started.data.kept === false) throw new NotResumable('its request was too large to be kept')
 
     const key = await vault.keyed(sessionKey(organization_id, sessionId))
-    const { targetAgentId, ...options } = openedRequest(key, started.data.request)
-    const { agent, agents, find } = await agentsFor(run, targetAgentId)
+    const { targetAgentId, draft, ...options } = openedRequest(key, started.data.request)
+    const { agent, agents, find } = draft
+      ? await draftFor(run, draft)
+      : await agentsFor(run, targetAgentId)
     const results = resultsIn(runId, events, key)
     const message = session.recent.at(-1)
     const request: TurnRequest = {
@@ -151,6 +160,7 @@ export const takeRun = (uses: Uses) => {
       payerId: run.payer_id,
       limits: started.data.limits ?? {},
       ...options,
+      ...(draft ? { isDraft: true as const } : {}),
       ...(started.data.continues === undefined ? {} : { results }),
       ...(targetAgentId === undefined ? {} : { target: find(targetAgentId) }),
     }

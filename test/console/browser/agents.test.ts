@@ -117,6 +117,39 @@ t.test('the agents', needsConsole, async (t) => {
     t.equal(await model.inputValue(), 'offline/extractive')
   })
 
+  await t.test('tries a draft without saving it', async (t) => {
+    const { agent_id } = await named('Studio')
+    const before = await named('Studio')
+    const { page } = await open(`/agents/${agent_id}`)
+    await page.getByRole('textbox', { name: 'Name' }).fill('Draft studio')
+    await page.getByRole('button', { name: 'Try' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Try the draft' })
+    t.ok(await dialog.getByRole('button', { name: 'Send' }).isDisabled())
+    const ask = async (message: string) => {
+      await dialog.getByLabel('Message').fill(message)
+      await dialog.getByRole('button', { name: 'Send' }).click()
+    }
+    const exchanges = dialog.getByRole('list', { name: 'Conversation' }).locator('> li')
+    await ask('Hello there')
+    await exchanges.nth(0).getByRole('link', { name: 'Run' }).waitFor()
+    await ask('And again')
+    await exchanges.nth(1).getByRole('link', { name: 'Run' }).waitFor()
+    t.match(await exchanges.nth(0).innerText(), /^Hello there/)
+    t.strictSame(await axeFindings(page), [])
+    await screenshot(page, 'console-agent-draft')
+    t.strictSame(await named('Studio'), before)
+    const { body } = await api.ask('GET', `/api/admin/organizations/${organizationId}/runs?limit=2`)
+    t.match(body.runs, [
+      { draft: true, agent_name: 'Draft studio' },
+      { draft: true, session_id: body.runs[0].session_id },
+    ])
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await page.getByText('1 unsaved change').waitFor()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await page.goto(`${url}/console/runs/${body.runs[0].run_id}`)
+    await page.getByText('Draft', { exact: true }).first().waitFor()
+  })
+
   await t.test('describes a credential for the people who connect it', async (t) => {
     const { agent_id } = await named('Studio')
     const { page } = await open(`/agents/${agent_id}`)

@@ -79,6 +79,13 @@ const timedOut = (n: number): SessionEvent => ({
 
 const turn = (n: number): SessionEvent[] => [sent(n), started(n), answerRecorded(n), completed(n)]
 
+t.test('a run of a draft is started as one', async (t) => {
+  const { type, data } = started(1) as SessionEvent<'RunStarted'>
+  deciding(t, session)()
+    .when(decideSend(sendOf(1, { draft: true })))
+    .emits(created, sent(1), { type, data: { ...data, draft: true } })
+})
+
 t.test('a queued run starts once, in the first process that takes it', async (t) => {
   const given = deciding(t, session)
   const { type, data } = started(1) as SessionEvent<'RunStarted'>

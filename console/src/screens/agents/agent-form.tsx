@@ -12,6 +12,7 @@ import type { AgentType } from './agent-types.ts'
 import styles from './agents.module.css'
 import { modelsQuery, typeLabels } from './agents-queries.ts'
 import { ToolsSection } from './tools-section.tsx'
+import { type TriedDraft, TryDialog } from './try-dialog.tsx'
 
 const types = (Object.keys(typeLabels) as AgentType[]).map((id) => ({ id, label: typeLabels[id] }))
 
@@ -308,13 +309,16 @@ type AgentFormProps = {
   isChanged: (draft: Draft) => boolean
   action: string
   onSave: (draft: Draft) => Promise<void>
+  /** The draft as the API takes it, where it may be tried. */
+  triedOf?: ((draft: Draft) => TriedDraft) | undefined
   onDraft?: (isChanged: boolean) => void
 }
 
 /** The settings of an agent, checked while they are typed, and by the server when saved. */
 export const AgentForm = (props: AgentFormProps) => {
   const { agent, initial, isOrchestrator = false, isDisabled = false } = props
-  const { summary, isChanged, action, onSave, onDraft } = props
+  const { summary, isChanged, action, onSave, onDraft, triedOf } = props
+  const [tried, setTried] = useState<TriedDraft>()
   const [draft, setDraft] = useState(initial)
   const [isPending, setPending] = useState(false)
   const [isTouched, setTouched] = useState(agent !== undefined)
@@ -427,11 +431,20 @@ export const AgentForm = (props: AgentFormProps) => {
               Discard
             </Button>
           )}
+          {triedOf && (
+            <Button
+              isDisabled={Object.keys(typed).length > 0}
+              onPress={() => setTried(triedOf(draft))}
+            >
+              Try
+            </Button>
+          )}
           <Button kind="primary" type="submit" isDisabled={isPending || !isUnsaved}>
             {action}
           </Button>
         </div>
       )}
+      {tried && <TryDialog draft={tried} onClose={() => setTried(undefined)} />}
     </form>
   )
 }

@@ -111,6 +111,14 @@ const Details = ({ agent }: { agent: Agent }) => {
                   unsaved.current = isChanged
                 }}
                 onSave={save}
+                triedOf={
+                  can('admin:write') && can('agents:invoke') && isManager
+                    ? (draft) => ({
+                        agent_id: agentId,
+                        agent: changesOf(initial, draft) as AgentChange,
+                      })
+                    : undefined
+                }
               />
             ),
           },

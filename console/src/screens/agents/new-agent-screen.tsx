@@ -17,8 +17,10 @@ export const NewAgentScreen = () => {
   const client = useQueryClient()
   const navigate = useNavigate()
   const back = <Link to="/agents">Agents</Link>
+  const bodyOf = (draft: Draft) =>
+    ({ ...changesOf(emptyDraft, draft), name: settingsOf(draft).name }) as NewAgent
   const create = async (draft: Draft) => {
-    const body = { ...changesOf(emptyDraft, draft), name: settingsOf(draft).name } as NewAgent
+    const body = bodyOf(draft)
     const agent = await answerOf(
       api.POST('/api/admin/organizations/{organization_id}/agents', {
         params: { path: { organization_id: organizationId } },
@@ -39,6 +41,7 @@ export const NewAgentScreen = () => {
           summary={() => 'Add it to another agent’s sub-agents to have it run'}
           isChanged={() => true}
           onSave={create}
+          triedOf={can('agents:invoke') ? (draft) => ({ agent: bodyOf(draft) }) : undefined}
         />
       ) : (
         <ForbiddenState scope="admin:write" what="this form" />

@@ -27,6 +27,7 @@ export const RunFacts = ({ run }: { run: RunSummary }) => {
     <dl className={styles.facts}>
       <Fact name="Status">
         <Status status={run.status} />
+        {run.draft && <Status status="draft" />}
       </Fact>
       <Fact name="Started">
         <Time at={run.started_at} />

@@ -42,6 +42,7 @@ export const runColumns = (
     cell: ({ row: { original } }) => (
       <span className={styles.status}>
         <Status status={original.status} />
+        {original.draft && <Status status="draft" />}
         {original.code && (
           <code className="truncate" title={original.code}>
             {original.code}
