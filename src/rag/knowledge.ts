@@ -84,9 +84,9 @@ export const knowledgeIn = (uses: Uses): Knowledge & { close(): Promise<void> } 
     const stored = blobs.under(datastoreKey(upload.organization_id, upload.datastore_id))
     const bytes = await stored.get(upload.chunks_blob ?? '', { start, end })
     if (!bytes) return undefined
-    const found = chunkIn(Buffer.concat(await bytes.toArray()).toString())
+    const content = chunkIn(Buffer.concat(await bytes.toArray()).toString())
     const { upload_id, filename } = upload
-    return { upload_id, filename, chunk, text: found.text, place: placeIn(found), score }
+    return { upload_id, filename, chunk, text: content.text, place: placeIn(content), score }
   }
 
   const ranked = async (

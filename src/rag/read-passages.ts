@@ -47,9 +47,9 @@ export const readPassages =
           const chunk = first + passages.length
           return { passages, next: { version, chunk, at: at + end + 1 } }
         }
-        const found = chunkIn(line.text)
+        const content = chunkIn(line.text)
         const chunk = first + passages.length
-        passages.push({ chunk, text: found.text, place: placeIn(found) })
+        passages.push({ chunk, text: content.text, place: placeIn(content) })
       }
       end = line.end
     }

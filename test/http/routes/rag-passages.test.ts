@@ -55,12 +55,12 @@ t.test('pages of passages have each passage once, whatever their size', async (t
   const { platform } = await startApp(t)
   const key = await (await platform.organization()).key({ scopes: allRag })
   const { all } = await withDocument(key, 'parts.md', sections(30, 'Ünïcödé and "quotes"\\'))
-  const whole = await all(200)
+  const everything = await all(200)
   t.strictSame(
-    whole.map(({ chunk }) => chunk),
+    everything.map(({ chunk }) => chunk),
     Array.from({ length: 30 }, (_, n) => n),
   )
-  for (const limit of [1, 7, 30]) t.strictSame(await all(limit), whole, `${limit} a page`)
+  for (const limit of [1, 7, 30]) t.strictSame(await all(limit), everything, `${limit} a page`)
 })
 
 t.test('a page of long passages ends at its bound of bytes, and the next continues', async (t) => {
@@ -113,8 +113,8 @@ t.test('error insufficient_scopes 403: passages need rag:read', async (t) => {
 t.test('error invalid_query 400: a cursor that is not of this document’s passages', async (t) => {
   const { platform } = await startApp(t)
   const key = await (await platform.organization()).key({ scopes: allRag })
-  const one = await withDocument(key, 'one.md', sections(5, 'One'))
-  const { body } = await one.passages('?limit=2')
+  const document = await withDocument(key, 'one.md', sections(5, 'One'))
+  const { body } = await document.passages('?limit=2')
   const [blob, number, place] = Buffer.from(body.next_cursor, 'base64url').toString().split(' ')
   for (const cursor of [
     'x',
@@ -124,12 +124,12 @@ t.test('error invalid_query 400: a cursor that is not of this document’s passa
     encoded(`${blob} ${number} 999999999`),
     encoded(`${'0'.repeat(8)} ${number} ${place}`),
   ])
-    t.match(await one.passages(`?cursor=${cursor}`), invalid('cursor'), cursor)
-  await library(key).upload(one.id, encodedFile('two.md', sections(5, 'Two')))
-  const files = await library(key).settled(one.id)
+    t.match(await document.passages(`?cursor=${cursor}`), invalid('cursor'), cursor)
+  await library(key).upload(document.id, encodedFile('two.md', sections(5, 'Two')))
+  const files = await library(key).settled(document.id)
   const { upload_id } = files.find(({ filename }: { filename: string }) => filename === 'two.md')
   const path = `/uploads/${upload_id}/passages?cursor=${body.next_cursor}`
   t.match(await library(key).ask('GET', path), invalid('cursor'))
   for (const query of ['?limit=0', '?limit=201'])
-    t.match(await one.passages(query), invalid('limit'), query)
+    t.match(await document.passages(query), invalid('limit'), query)
 })
