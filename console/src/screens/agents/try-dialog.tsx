@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { type Answer, answerOf, api } from '../../api/client.ts'
 import { messageOf } from '../../api/problem.ts'
 import { Button } from '../../components/button.tsx'
@@ -68,6 +68,11 @@ export const TryDialog = ({ draft, onClose }: TryDialogProps) => {
     },
   })
   const message = text.trim()
+  const list = useRef<HTMLOListElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list grows with these
+  useEffect(() => {
+    list.current?.lastElementChild?.scrollIntoView({ block: 'nearest' })
+  }, [exchanges, isPending])
   return (
     <Dialog
       isOpen
@@ -91,7 +96,7 @@ export const TryDialog = ({ draft, onClose }: TryDialogProps) => {
         The agent answers with the settings of the form. They are not saved. The run is charged and
         recorded.
       </p>
-      <ol className={styles.exchanges} aria-label="Conversation" aria-live="polite">
+      <ol ref={list} className={styles.exchanges} aria-label="Conversation" aria-live="polite">
         {exchanges.map((exchange) => (
           <ExchangeView key={exchange.completion.id} exchange={exchange} />
         ))}
