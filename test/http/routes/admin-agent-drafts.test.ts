@@ -107,7 +107,7 @@ t.test('a draft streams as an agent does', async (t) => {
   t.equal(frames.at(-1)?.data, '[DONE]')
 })
 
-t.test('a draft waits for an approval, and goes on with its own settings', async (t) => {
+t.test('a draft resumes with its own settings after an approval', async (t) => {
   const scene = await approvalScene(t)
   const { organization, provider, key, site, refund, list, decide } = scene
   provider.next({ calls: [refundCall] })
