@@ -63,7 +63,7 @@ const nodeOn = (
 }
 
 /** A run of node-1, in which a model has answered with a call that is about to be made. */
-const runningScene = async (t: Test, { keep = false } = {}) => {
+const runningScene = async (t: Test, { keep = false, sent = request } = {}) => {
   const scene = await commanded(t)
   const effects: string[] = []
   const awake = deferred<void>()
@@ -85,7 +85,7 @@ const runningScene = async (t: Test, { keep = false } = {}) => {
           )
       }),
   )
-  const turn = first.send(request, { keep, runsAtOnce: 20 })
+  const turn = first.send(sent, { keep, runsAtOnce: 20 })
   await turn.started
   const stored = () => gathered(scene.store.read(sessionStream('org-1', 'session-1').name))
   while (!(await stored()).some(({ type }) => type === 'ModelAnswered'))
@@ -136,6 +136,29 @@ t.test('a process that was paused and lost its run stores nothing more of it', a
     'RunCompleted',
   ])
   t.match(await read.accounts.get('user-1'), { balance: -12, holding: undefined })
+})
+
+t.test('a run of a draft is resumed elsewhere with the settings of the draft', async (t) => {
+  const draft = agentNamed('Draft', { instruction: 'Be kind.', maxTokens: 7 })
+  const sent = turnRequest({ agent: draft, isDraft: true })
+  const { turn, run, wake, ...scene } = await runningScene(t, { sent })
+  const given: AgentTurn[] = []
+  const second = nodeOn(scene, 'node-2', (turn) => {
+    given.push(turn)
+    return new Observable((subscriber) => {
+      subscriber.next(done('It is done.'))
+      subscriber.complete()
+    })
+  })
+  await second.resume(run)
+  t.match(await second.find(run.run_id)?.outcome, { status: 'completed' })
+  t.strictSame(given[0]?.agent, draft)
+  t.strictSame(given[0]?.agents.get(draft.agentId), draft)
+  const [, , started] = await scene.stored()
+  t.match(started, { type: 'RunStarted', data: { draft: true } })
+  t.notMatch(JSON.stringify(started), /Be kind/, 'it is sealed')
+  wake()
+  await turn.outcome
 })
 
 t.test('one of two processes takes over a run, and makes it claimable once', async (t) => {
