@@ -91,6 +91,10 @@ const bodies = {
         },
       ],
     },
+    '/api/admin/organizations/{organization_id}/agent-drafts/completions': {
+      agent: { name: 'Orders', instruction: 'Answer in one sentence.' },
+      message: 'Where is my order?',
+    },
     '/api/admin/organizations/{organization_id}/api-keys': {
       name: 'Website',
       scopes: ['orchestrator:invoke', 'orchestrator:stream'],

@@ -51,6 +51,9 @@ const outcomes = '/api/external/sessions/:session_id/runs/:run_id/tools/:tool_id
 const otherwise: Readonly<Record<string, string>> = {
   'DELETE /api/external/rag/datastores/:datastore_id/files/:filename :filename':
     '500 file_not_found',
+  // The platform's key runs no agents.
+  'POST /api/admin/organizations/:organization_id/agent-drafts/completions :organization_id':
+    '403 insufficient_scopes',
   [`POST ${outcomes} :run_id`]: '409 tool_not_in_doubt',
   [`POST ${outcomes} :tool_id`]: '409 tool_not_in_doubt',
 }
