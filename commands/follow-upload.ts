@@ -1,14 +1,14 @@
 import { dataStoresStream, decideFinishUploads } from '../src/domain/datastore/datastore.ts'
 import type { FileEvent } from '../src/domain/file/events.ts'
 import {
+  decideAnnounceReread,
   decideComplete,
   decideEmbed,
   decideErase,
   decideFail,
+  decideFinishReread,
   decideIndex,
-  decideReplaceChunks,
   decideRequeue,
-  decideReread,
   decideRetry,
   decideStart,
   fileStream,
@@ -22,7 +22,7 @@ import { fileKey } from '../src/support/ids.ts'
 /** An upload and its file. */
 export type FollowedUpload = { uploadId: string; datastoreId: string; filename: string }
 
-type StoredVectors = Omit<FileEvent<'UploadEmbedded'>['data'], 'uploadId' | 'datastoreId'>
+type VectorsToStore = Omit<FileEvent<'UploadEmbedded'>['data'], 'uploadId' | 'datastoreId'>
 
 type AnnouncedChunks = Omit<FileEvent<'UploadRereadingStarted'>['data'], 'uploadId' | 'datastoreId'>
 
@@ -30,7 +30,7 @@ type UploadFailure = Omit<FileEvent<'UploadFailed'>['data'], 'uploadId' | 'datas
 
 type ReplacedChunks = Omit<FileEvent<'UploadReread'>['data'], 'uploadId' | 'datastoreId'>
 
-type StoredChunks = Omit<FileEvent<'UploadIndexingStarted'>['data'], 'uploadId' | 'datastoreId'>
+type ChunksToStore = Omit<FileEvent<'UploadIndexingStarted'>['data'], 'uploadId' | 'datastoreId'>
 
 /** The steps of an upload after its arrival. */
 export const followUpload = ({ transact }: { transact: Transact }) => {
@@ -54,7 +54,7 @@ export const followUpload = ({ transact }: { transact: Transact }) => {
       transact(streamOf(upload, call), decideRequeue(upload), call),
     start: (upload: FollowedUpload, call: Call) =>
       transact(streamOf(upload, call), decideStart(upload), call),
-    index: (upload: FollowedUpload, chunks: StoredChunks, call: Call) =>
+    index: (upload: FollowedUpload, chunks: ChunksToStore, call: Call) =>
       transact(streamOf(upload, call), decideIndex({ ...identity(upload), ...chunks }), call),
     complete: async (upload: FollowedUpload, call: Call) =>
       finishUpload(
@@ -63,22 +63,22 @@ export const followUpload = ({ transact }: { transact: Transact }) => {
         call,
       ),
     /** `wanted`: the vectors are to be stored. False if the upload was replaced or removed. */
-    embed: async (upload: FollowedUpload, vectors: StoredVectors, call: Call) => {
+    embed: async (upload: FollowedUpload, vectors: VectorsToStore, call: Call) => {
       const decide = decideEmbed({ ...identity(upload), ...vectors })
       const { state, position } = await transact(streamOf(upload, call), decide, call)
       return { wanted: hasVectors(state, upload.uploadId, vectors.vectorsBlob), position }
     },
     /** `wanted`: the chunks are to be stored. False if the upload was replaced or removed. */
-    reread: async (upload: FollowedUpload, chunks: AnnouncedChunks, call: Call) => {
-      const decide = decideReread({ ...identity(upload), ...chunks })
+    announceReread: async (upload: FollowedUpload, chunks: AnnouncedChunks, call: Call) => {
+      const decide = decideAnnounceReread({ ...identity(upload), ...chunks })
       const { state } = await transact(streamOf(upload, call), decide, call)
       return { wanted: isRereading(state, upload.uploadId, chunks.chunksBlob) }
     },
     /** Replaces the searched chunks by the announced ones, or keeps the earlier ones. */
-    replaceChunks: (upload: FollowedUpload, chunks: ReplacedChunks, call: Call) =>
+    finishReread: (upload: FollowedUpload, chunks: ReplacedChunks, call: Call) =>
       transact(
         streamOf(upload, call),
-        decideReplaceChunks({ ...identity(upload), ...chunks }),
+        decideFinishReread({ ...identity(upload), ...chunks }),
         call,
       ),
     /** Queues a failed upload that a later reader can read. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 
-/** A stored blob. Its name has 64 hex digits: the SHA-256 of its bytes, or the caller's own. */
-export type Blob = { hash: string; size: number }
+/** `name` has 64 hex digits: the SHA-256 of the bytes, or the caller's own. */
+export type Blob = { name: string; size: number }
 
 /** More bytes than the caller allows. Nothing was stored. */
 export class BlobTooLarge extends Error {
@@ -20,9 +20,9 @@ export type Blobs = {
     maxBytes?: number,
     nameOf?: (hash: string) => string,
   ): Promise<Blob>
-  size(hash: string): Promise<number | undefined>
+  size(name: string): Promise<number | undefined>
   /** Bytes from `start` to `end` (inclusive; by default all bytes); undefined: no such blob. */
-  get(hash: string, range?: { start: number; end: number }): Promise<Readable | undefined>
+  get(name: string, range?: { start: number; end: number }): Promise<Readable | undefined>
   /** Gone when it resolves; no error where there was none. Callers know who else refers to it. */
-  remove(hash: string): Promise<void>
+  remove(name: string): Promise<void>
 }

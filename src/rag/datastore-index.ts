@@ -5,12 +5,18 @@ import { lineSplitter } from './lines.ts'
 import { chunkIn, searchableText } from './stored-chunks.ts'
 import { likeness, type Vectors, vectorsIn } from './vectors.ts'
 
-/** Where a chunk is stored: which upload, which line of its blob, and that line's bytes. */
-export type Ranked = { upload: string; chunk: number; start: number; end: number; score: number }
+/** Where a chunk is stored: in which blob, on which line, and that line's bytes. */
+export type Ranked = {
+  chunksBlob: string
+  chunk: number
+  start: number
+  end: number
+  score: number
+}
 
 type Located = Omit<Ranked, 'score'>
 
-/** An upload: where its chunks begin, how many they are, in what language, and what they mean. */
+/** The chunks of a blob: where they begin, how many, in what language, and what they mean. */
 type Known = {
   first: number
   count: number
@@ -30,7 +36,7 @@ const byScore = (left: Ranked, right: Ranked) => right.score - left.score
  */
 export const datastoreIndex = () => {
   const words = bm25()
-  /** By chunk; undefined once its upload is dropped. */
+  /** By chunk; undefined once its blob is dropped. */
   const located: (Located | undefined)[] = []
   const known = new Map<string, Known>()
   let vectorBytes = 0
@@ -48,24 +54,24 @@ export const datastoreIndex = () => {
     get size(): number {
       return words.size + vectorBytes + 72 * located.length + 500 * known.size
     },
-    has: (upload: string): boolean => known.has(upload),
-    /** Drops all uploads but these; answers the share of its chunks that are dropped. */
-    keep(uploads: readonly string[]): number {
-      const ids = new Set(uploads)
-      for (const [id, upload] of known) if (!ids.has(id)) drop(id, upload)
+    has: (chunksBlob: string): boolean => known.has(chunksBlob),
+    /** Drops all blobs but these; answers the share of its chunks that are dropped. */
+    keep(chunksBlobs: readonly string[]): number {
+      const ids = new Set(chunksBlobs)
+      for (const [id, entry] of known) if (!ids.has(id)) drop(id, entry)
       return dropped / Math.max(1, located.length)
     },
     /**
-     * The next part of an upload's stored chunks. Uploads are added one after the other. The first
-     * chunks tell the language of all.
+     * The next part of a blob of chunks. Blobs are added one after the other. The first chunks
+     * determine the language of all.
      */
-    add(upload: string, part: Uint8Array): void {
-      const entry = known.get(upload) ?? {
+    add(chunksBlob: string, part: Uint8Array): void {
+      const entry = known.get(chunksBlob) ?? {
         first: located.length,
         count: 0,
         linesIn: lineSplitter(),
       }
-      known.set(upload, entry)
+      known.set(chunksBlob, entry)
       const chunks = [...entry.linesIn(part)].flatMap(({ number, text, start, end }) =>
         number > 0 ? [{ number, terms: wordsIn(searchableText(chunkIn(text))), start, end }] : [],
       )
@@ -76,19 +82,19 @@ export const datastoreIndex = () => {
       )
       for (const { number, terms, start, end } of chunks) {
         words.addWords(terms, entry.spoken)
-        located.push({ upload, chunk: number - 1, start, end })
+        located.push({ chunksBlob, chunk: number - 1, start, end })
         entry.count++
       }
     },
-    /** Takes the stored vectors of an upload, unless they are not those of its chunks. */
-    addVectors(upload: string, blob: Uint8Array): void {
-      const entry = known.get(upload)
-      const vectors = vectorsIn(Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength))
+    /** Takes the stored vectors of a blob of chunks, unless they are not those of its chunks. */
+    addVectors(chunksBlob: string, bytes: Uint8Array): void {
+      const entry = known.get(chunksBlob)
+      const vectors = vectorsIn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
       if (!entry || vectors?.lengths.length !== entry.count) return
       vectorBytes += vectors.bytes.length - (entry.vectors?.bytes.length ?? 0)
       entry.vectors = vectors
     },
-    /** Uploads with chunks that have no vectors of this model. */
+    /** Blobs with chunks that have no vectors of this model. */
     without: (model: string): string[] =>
       [...known].flatMap(([id, { count, vectors }]) =>
         count > 0 && vectors?.model !== model ? [id] : [],
@@ -96,9 +102,9 @@ export const datastoreIndex = () => {
     /** By their words, the best first. */
     search: (query: string, limit: number): Ranked[] =>
       words
-        .search(query, limit, (document) => !!located[document])
-        .flatMap(({ document, score }) => {
-          const place = located[document]
+        .search(query, limit, (entry) => !!located[entry])
+        .flatMap(({ document: entry, score }) => {
+          const place = located[entry]
           return place ? [{ ...place, score }] : []
         }),
     /** By meaning, the best first; only chunks with a positive similarity. */

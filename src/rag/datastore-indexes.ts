@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { DataStoreView } from '../../projections/datastores.ts'
 import type { UploadView } from '../../projections/uploads.ts'
+import type { FindUploads } from '../../queries/find-uploads.ts'
 import type { Log } from '../ports/log.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { datastoreKey } from '../security/vault.ts'
@@ -8,13 +9,6 @@ import { fairTurns } from '../support/fair-queue.ts'
 import { type WorkerPool, workerPool } from '../support/worker-pool.ts'
 import type { Meaning, Ranked } from './datastore-index.ts'
 import type { IndexAnswer, IndexLimits, IndexTask } from './index-thread.ts'
-
-/** Every upload of a DataStore that is not removed, the oldest first. */
-export type FindUploads = (place: {
-  organizationId: string
-  datastoreId: string
-  status?: UploadView['status']
-}) => Promise<UploadView[]>
 
 type Uses = {
   findUploads: FindUploads
@@ -28,7 +22,7 @@ type Uses = {
 }
 
 /** A passage's place, with the upload as the views showed it. */
-export type RankedPassage = Omit<Ranked, 'upload'> & { upload: UploadView }
+export type RankedPassage = Omit<Ranked, 'chunksBlob'> & { upload: UploadView }
 
 const usual: IndexLimits = { keep: 256 * 2 ** 20, largest: 128 * 2 ** 20 }
 const heapMb = 512
@@ -66,30 +60,35 @@ export const datastoreIndexes = (uses: Uses) => {
   const inTurn = fairTurns(builds)
 
   const built = async (view: DataStoreView): Promise<void> => {
-    const { datastore_id: index, organization_id: organizationId, version } = view
+    const { datastore_id: datastoreId, organization_id: organizationId, version } = view
     const ask = async (task: IndexTask): Promise<IndexAnswer> => {
       const answer = await pool.run(organizationId, task)
       if (answer.gone) throw new IndexGone()
       return answer
     }
-    const completed = await findUploads({ organizationId, datastoreId: index, status: 'completed' })
+    const completed = await findUploads({ organizationId, datastoreId, status: 'completed' })
     const uploads = new Map<string, UploadView>(
       completed.flatMap((upload) => (upload.chunks_blob ? [[upload.chunks_blob, upload]] : [])),
     )
-    const { missing = [] } = await ask({ ask: 'build', index, uploads: [...uploads.keys()] })
-    const stored = blobs.under(datastoreKey(organizationId, index))
+    const { missing = [] } = await ask({
+      ask: 'build',
+      datastoreId,
+      chunksBlobs: [...uploads.keys()],
+    })
+    const stored = blobs.under(datastoreKey(organizationId, datastoreId))
     let full = false
-    for (const upload of missing) {
+    for (const chunksBlob of missing) {
       if (full) break
-      const bytes = await stored.get(upload)
+      const bytes = await stored.get(chunksBlob)
       for await (const part of bytes ?? [new Uint8Array()]) {
-        full = (await ask({ ask: 'words', index, upload, part })).full === true
+        full = (await ask({ ask: 'words', datastoreId, chunksBlob, part })).full === true
         if (full) break
       }
     }
-    if (full) log.warn({ datastore_id: index }, 'a DataStore is too large to be indexed as a whole')
-    await ask({ ask: 'built', index, version })
-    known.set(index, { version, uploads })
+    if (full)
+      log.warn({ datastore_id: datastoreId }, 'a DataStore is too large to be indexed as a whole')
+    await ask({ ask: 'built', datastoreId, version })
+    known.set(datastoreId, { version, uploads })
   }
 
   /**
@@ -97,19 +96,19 @@ export const datastoreIndexes = (uses: Uses) => {
    * whether some were loaded.
    */
   const loadVectors = async (
-    { datastore_id: index, organization_id: organizationId }: DataStoreView,
+    { datastore_id: datastoreId, organization_id: organizationId }: DataStoreView,
     uploads: ReadonlyMap<string, UploadView>,
     without: readonly string[],
   ): Promise<boolean> => {
-    const stored = blobs.under(datastoreKey(organizationId, index))
+    const stored = blobs.under(datastoreKey(organizationId, datastoreId))
     const none: string[] = []
     let loaded = false
-    for (const upload of without) {
-      const { upload_id, vectors_model, vectors_blob } = uploads.get(upload) ?? {}
+    for (const chunksBlob of without) {
+      const { upload_id, vectors_model, vectors_blob } = uploads.get(chunksBlob) ?? {}
       const bytes = vectors_model === model ? await stored.get(vectors_blob ?? '') : undefined
       if (bytes) {
-        const blob = new Uint8Array(Buffer.concat(await bytes.toArray()))
-        await pool.run(organizationId, { ask: 'vectors', index, upload, blob })
+        const vectors = new Uint8Array(Buffer.concat(await bytes.toArray()))
+        await pool.run(organizationId, { ask: 'vectors', datastoreId, chunksBlob, vectors })
         loaded = true
       } else if (upload_id !== undefined) none.push(upload_id)
     }
@@ -119,17 +118,17 @@ export const datastoreIndexes = (uses: Uses) => {
 
   /** Builds an index, or waits for its being built. */
   const build = async (view: DataStoreView): Promise<void> => {
-    const { datastore_id: index, organization_id: organizationId } = view
-    const before = building.get(index)
+    const { datastore_id: datastoreId, organization_id: organizationId } = view
+    const before = building.get(datastoreId)
     if (before) return before.catch(() => undefined)
     const work = inTurn(organizationId, () => built(view))
       .catch(async (error) => {
         // It may know half of a document.
-        await pool.run(organizationId, { ask: 'drop', index }).catch(() => undefined)
+        await pool.run(organizationId, { ask: 'drop', datastoreId }).catch(() => undefined)
         if (!(error instanceof IndexGone)) throw error
       })
-      .finally(() => building.delete(index))
-    building.set(index, work)
+      .finally(() => building.delete(datastoreId))
+    building.set(datastoreId, work)
     return work
   }
 
@@ -141,15 +140,15 @@ export const datastoreIndexes = (uses: Uses) => {
       limit: number,
       meaning?: Meaning,
     ): Promise<{ words: RankedPassage[]; alike: RankedPassage[] }> {
-      const { datastore_id: index, organization_id: organizationId, version } = view
+      const { datastore_id: datastoreId, organization_id: organizationId, version } = view
       let loaded = false
       for (let attempt = 0; attempt <= attempts; attempt++) {
-        const now = known.get(index)
+        const now = known.get(datastoreId)
         const answer: IndexAnswer =
           now && now.version >= version
             ? await pool.run(organizationId, {
                 ask: 'search',
-                index,
+                datastoreId,
                 version: now.version,
                 query,
                 limit,
@@ -157,8 +156,8 @@ export const datastoreIndexes = (uses: Uses) => {
               })
             : { gone: true }
         if (now && !answer.gone) {
-          const passagesOf = ({ upload: id, ...rest }: Ranked): RankedPassage[] => {
-            const upload = now.uploads.get(id)
+          const passagesOf = ({ chunksBlob, ...rest }: Ranked): RankedPassage[] => {
+            const upload = now.uploads.get(chunksBlob)
             return upload ? [{ ...rest, upload }] : []
           }
           const { words = [], alike = [], without = [] } = answer
@@ -170,7 +169,7 @@ export const datastoreIndexes = (uses: Uses) => {
         }
         await build(view)
       }
-      throw new IndexGone(`the index of ${index} is dropped as soon as it is built`)
+      throw new IndexGone(`the index of ${datastoreId} is dropped as soon as it is built`)
     },
     close: pool.close,
   }

@@ -10,7 +10,7 @@ import { searchableText } from './stored-chunks.ts'
 /** The document's bytes come on standard input. */
 export type DocumentTask = { fileType: FileType; uploadId: string }
 
-export type ReadDocument =
+export type DocumentAnswer =
   /**
    * How many chunks there are; they go to standard output as they are stored, `hash` is their
    * SHA-256. `warnings` name what cannot be read of the file.
@@ -57,6 +57,6 @@ const wordsFor = (error: unknown): string => {
     : 'The document is damaged'
 }
 
-serveTasks<DocumentTask, ReadDocument>((task) =>
+serveTasks<DocumentTask, DocumentAnswer>((task) =>
   read(task).catch((error) => ({ answer: { failed: wordsFor(error) } })),
 )

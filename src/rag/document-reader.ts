@@ -1,6 +1,6 @@
 import { type Input, WorkFailed, type WorkFault } from '../support/worker-handle.ts'
 import { workerPool } from '../support/worker-pool.ts'
-import type { DocumentTask, ReadDocument as Told } from './document-process.ts'
+import type { DocumentAnswer, DocumentTask } from './document-process.ts'
 
 type Document = DocumentTask & { bytes: Input }
 
@@ -33,7 +33,7 @@ export class ReaderClosed extends Error {
  */
 export const documentReader = (limits: Partial<Limits> = {}) => {
   const bounds = { ...usual, ...limits }
-  const pool = workerPool<DocumentTask, Told>({
+  const pool = workerPool<DocumentTask, DocumentAnswer>({
     ...bounds,
     script: new URL('./document-process.js', import.meta.url),
   })

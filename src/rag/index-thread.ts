@@ -15,14 +15,14 @@ export type IndexLimits = {
   largest: number
 }
 
-/** What the thread is asked about the index of one DataStore. */
-export type IndexTask = { index: string } & (
+/** A request to the thread about the index of one DataStore. Blobs are those of chunks. */
+export type IndexTask = { datastoreId: string } & (
   | { ask: 'search'; version: number; query: string; limit: number; meaning?: Meaning }
-  /** Begins to bring it to these uploads. */
-  | { ask: 'build'; uploads: readonly string[] }
-  | { ask: 'words'; upload: string; part: Uint8Array }
-  | { ask: 'vectors'; upload: string; blob: Uint8Array }
-  /** All uploads have been added. */
+  /** Begins to bring it to these blobs. */
+  | { ask: 'build'; chunksBlobs: readonly string[] }
+  | { ask: 'words'; chunksBlob: string; part: Uint8Array }
+  | { ask: 'vectors'; chunksBlob: string; vectors: Uint8Array }
+  /** All blobs have been added. */
   | { ask: 'built'; version: number }
   | { ask: 'drop' }
 )
@@ -32,9 +32,9 @@ export type IndexAnswer = {
   gone?: true
   words?: Ranked[]
   alike?: Ranked[]
-  /** Uploads that are not in it yet. */
+  /** Blobs that are not in it yet. */
   missing?: string[]
-  /** Uploads that have no vectors of the model. */
+  /** Blobs that have no vectors of the model. */
   without?: string[]
   /** It takes no more documents. */
   full?: true
@@ -63,9 +63,9 @@ const sizeOfAll = (): number => {
   return size
 }
 
-const used = (name: string, entry: Held): void => {
-  held.delete(name)
-  held.set(name, entry)
+const used = (datastoreId: string, entry: Held): void => {
+  held.delete(datastoreId)
+  held.set(datastoreId, entry)
 }
 
 const makeRoom = (except: string): void => {
@@ -79,27 +79,27 @@ const makeRoom = (except: string): void => {
 }
 
 const work = (task: IndexTask): IndexAnswer => {
-  const { index: name } = task
+  const { datastoreId } = task
   if (task.ask === 'drop') {
-    held.delete(name)
+    held.delete(datastoreId)
     return {}
   }
   if (task.ask === 'build') {
-    const { uploads } = task
-    const known = held.get(name)
-    const dropped = known?.index.keep(uploads) ?? 0
+    const { chunksBlobs } = task
+    const known = held.get(datastoreId)
+    const dropped = known?.index.keep(chunksBlobs) ?? 0
     const isKept = dropped === 0 || (!known?.full && dropped < mostDropped)
     const index = (isKept && known?.index) || datastoreIndex()
-    used(name, { index, full: known?.index === index && known.full })
-    return { missing: uploads.filter((id) => !index.has(id)) }
+    used(datastoreId, { index, full: known?.index === index && known.full })
+    return { missing: chunksBlobs.filter((id) => !index.has(id)) }
   }
-  const entry = held.get(name)
+  const entry = held.get(datastoreId)
   if (!entry) return { gone: true }
   const { index } = entry
   switch (task.ask) {
     case 'search': {
       if (entry.version !== task.version) return { gone: true }
-      used(name, entry)
+      used(datastoreId, entry)
       const { query, limit, meaning } = task
       const words = index.search(query, limit)
       if (!meaning) return { words }
@@ -107,17 +107,18 @@ const work = (task: IndexTask): IndexAnswer => {
       return { words, alike: index.alike(meaning, limit), without }
     }
     case 'words':
-      if (!entry.full) index.add(task.upload, task.part)
-      makeRoom(name)
+      if (!entry.full) index.add(task.chunksBlob, task.part)
+      makeRoom(datastoreId)
       entry.full ||= index.size > limits.largest || isTight()
       return entry.full ? { full: true } : {}
     case 'vectors':
-      if (index.size + task.blob.length <= limits.largest) index.addVectors(task.upload, task.blob)
-      makeRoom(name)
+      if (index.size + task.vectors.length <= limits.largest)
+        index.addVectors(task.chunksBlob, task.vectors)
+      makeRoom(datastoreId)
       return {}
     case 'built':
       entry.version = task.version
-      makeRoom(name)
+      makeRoom(datastoreId)
       return {}
   }
 }

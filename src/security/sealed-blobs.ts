@@ -128,7 +128,7 @@ export const sealedBlobs = ({
         }
 
         await blobs.put(sealed(), undefined, () => name)
-        return { hash: name, size }
+        return { name, size }
       },
 
       async size(name) {

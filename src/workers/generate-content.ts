@@ -160,7 +160,7 @@ export const generateContent = (uses: Uses) => {
     const prediction = await awaitPrediction(view, attempt, generation, elapsed)
     if (await uses.quotas.isFull(view.organization_id, attempt.payerId))
       throw refusal('storage_quota_exceeded')
-    const { hash, size, mediaType } = await retryUnavailable(view.id, elapsed, async () => {
+    const { name, size, mediaType } = await retryUnavailable(view.id, elapsed, async () => {
       const output = await provider.output(prediction, generation)
       const { bytes, mediaType } = await checkOutput(output, generation)
       return { ...(await filesOf(view).put(bytes, maxBytes)), mediaType }
@@ -168,7 +168,7 @@ export const generateContent = (uses: Uses) => {
     return {
       contentType: kindOf(mediaType),
       outputUrl: prediction.outputUrl,
-      hash,
+      hash: name,
       size,
       mediaType,
       processingTimeMs: elapsed(),

@@ -38,7 +38,8 @@ type Uses = UploadWorkerUses & {
 }
 
 /**
- * Indexes uploaded files, and erases the blobs of removed ones. Each step is stored before the
+ * Reads uploaded files and stores their passages, which the first search of the DataStore indexes
+ * (src/rag/datastore-indexes.ts). Erases the blobs of removed files. Each step is stored before the
  * next, so that a restart continues where the last process stopped: interrupted work is queued
  * again, and no blob stays that the history says is removed.
  */
@@ -46,7 +47,7 @@ export const indexUploads = (uses: Uses) => {
   const { uploads, datastores, findUploads, reader } = uses
   const { followUpload, removeDatastoreFile, clearDatastore } = uses
   const { waitForPosition, leases, clock, node, log } = uses
-  const { blobsOf, subject, chunksOf } = storedUpload(uses)
+  const { blobsOf, subject, chunkFieldsOf } = storedUpload(uses)
   /** Uploads that an earlier process may have been working on. */
   const interrupted = new Set<string>()
 
@@ -72,8 +73,8 @@ export const indexUploads = (uses: Uses) => {
 
   const index = async (view: UploadView): Promise<void> => {
     const { upload, call } = subject(view)
-    if (interrupted.delete(view.upload_id) || view.status === 'indexing')
-      await followUpload.requeue(upload, call)
+    const isInterrupted = interrupted.delete(view.upload_id)
+    if (isInterrupted || view.status === 'indexing') await followUpload.requeue(upload, call)
     const bytes = await blobsOf(view).get(view.blob)
     if (!bytes) {
       if (sinceStored(clock, view.uploaded_at) < arrivalMs) return
@@ -95,7 +96,7 @@ export const indexUploads = (uses: Uses) => {
       return
     }
     const chunks = {
-      ...(await chunksOf(view, read)),
+      ...(await chunkFieldsOf(view, read)),
       reader: readerVersion,
       ...(read.warnings.length > 0 && { warnings: [...read.warnings] }),
     }

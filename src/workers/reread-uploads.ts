@@ -18,7 +18,7 @@ type NewChunks = { chunksBlob?: string; warnings?: string[] }
 
 type Uses = UploadWorkerUses & {
   reader: Pick<DocumentReader, 'read'>
-  followUpload: Pick<FollowUploadCommands, 'reread' | 'replaceChunks' | 'fail' | 'retry'>
+  followUpload: Pick<FollowUploadCommands, 'announceReread' | 'finishReread' | 'fail' | 'retry'>
 }
 
 /**
@@ -28,7 +28,7 @@ type Uses = UploadWorkerUses & {
  */
 export const rereadUploads = (uses: Uses) => {
   const { uploads, reader, followUpload, waitForPosition, leases, node, log } = uses
-  const { blobsOf, subject, chunksOf } = storedUpload(uses)
+  const { blobsOf, subject, chunkFieldsOf } = storedUpload(uses)
 
   const resting = new LRUCache<string, true>({ max: 10_000, ttl: restMs })
 
@@ -52,12 +52,16 @@ export const rereadUploads = (uses: Uses) => {
       log.warn({ upload_id, reason: document.failed }, 'a document cannot be read again')
       return {}
     }
-    const chunks = await chunksOf(view, document)
+    const chunks = await chunkFieldsOf(view, document)
     const hasWarnings = document.warnings.length > 0 || view.warnings !== undefined
     const warnings = hasWarnings ? { warnings: [...document.warnings] } : {}
     if (chunks.chunksBlob === view.chunks_blob) return warnings
     const { upload, call } = subject(view)
-    const { wanted } = await followUpload.reread(upload, { reader: readerVersion, ...chunks }, call)
+    const { wanted } = await followUpload.announceReread(
+      upload,
+      { reader: readerVersion, ...chunks },
+      call,
+    )
     if (!wanted) return {}
     await blobsOf(view).put(document.lines)
     return { chunksBlob: chunks.chunksBlob, ...warnings }
@@ -66,7 +70,7 @@ export const rereadUploads = (uses: Uses) => {
   const reread = async (view: UploadView): Promise<void> => {
     const replaced = { reader: readerVersion, ...(await newChunks(view)) }
     const { upload, call } = subject(view)
-    const { position } = await followUpload.replaceChunks(upload, replaced, call)
+    const { position } = await followUpload.finishReread(upload, replaced, call)
     await waitForPosition(position)
     const { remove } = blobsOf(view)
     for (const blob of (await uploads.get(view.upload_id))?.stale_blobs ?? []) await remove(blob)

@@ -19,7 +19,7 @@ export type UploadWorkerUses = {
   uploads: View<UploadView>
   blobs: SealedBlobs
   waitForPosition: WaitForPosition
-  /** Called when the lease of an upload is released: another worker may be waiting for it. */
+  /** Called after each pass, also if another holder had the lease: another worker may have work. */
   onDone(organizationId: string, uploadId: string): void
   /** The request that an upload came with, for the log. */
   findRequestId(id: string): Promise<string | undefined>
@@ -42,7 +42,7 @@ export const storedUpload = ({ blobs, clock }: Pick<UploadWorkerUses, 'blobs' | 
       call: systemCall(view.upload_id, clock.now(), view.organization_id),
     }),
     /** The chunks that its document gave, as events name them. */
-    chunksOf: async (view: UploadView, { count, hash, lines }: Read) => ({
+    chunkFieldsOf: async (view: UploadView, { count, hash, lines }: Read) => ({
       chunks: count,
       chunksBlob: await blobsOf(view).nameOf(hash),
       chunksBytes: lines.reduce((sum, { length }) => sum + length, 0),

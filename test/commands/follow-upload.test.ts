@@ -41,16 +41,16 @@ t.test('step by step, each stored once', async (t) => {
   t.match(await followUpload.embed(upload, embedded, by), { wanted: true })
   const chunks = { reader: 2, chunks: 2, chunksBlob: 'd' }
   const replaced = { reader: 2, chunksBlob: 'd' }
-  t.strictSame(await did((call) => followUpload.reread(upload, chunks, call)), [
+  t.strictSame(await did((call) => followUpload.announceReread(upload, chunks, call)), [
     'UploadRereadingStarted',
   ])
-  t.match(await followUpload.reread(upload, chunks, by), { wanted: true })
-  t.strictSame(await did((call) => followUpload.replaceChunks(upload, replaced, call)), [
+  t.match(await followUpload.announceReread(upload, chunks, by), { wanted: true })
+  t.strictSame(await did((call) => followUpload.finishReread(upload, replaced, call)), [
     'UploadReread',
   ])
   await deleteFile(upload, by)
   t.match(await followUpload.embed(upload, embedded, by), { wanted: false })
-  t.match(await followUpload.reread(upload, chunks, by), { wanted: false })
+  t.match(await followUpload.announceReread(upload, chunks, by), { wanted: false })
   t.strictSame(await did((call) => followUpload.erase(upload, call)), ['UploadErased'])
 })
 

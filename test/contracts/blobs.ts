@@ -22,8 +22,8 @@ export const blobsContract = (
   nameOf = (hash: string) => hash,
 ) => {
   const named = (bytes: string | Uint8Array) => nameOf(sha256(bytes))
-  const read = async (blobs: Blobs, hash: string, range?: { start: number; end: number }) => {
-    const blob = await blobs.get(hash, range)
+  const read = async (blobs: Blobs, name: string, range?: { start: number; end: number }) => {
+    const blob = await blobs.get(name, range)
     return blob && Buffer.concat(await blob.toArray())
   }
 
@@ -31,12 +31,12 @@ export const blobsContract = (
     const { blobs, reopen } = await open(t)
     const bytes = randomBytes(700_000)
     const halves = of(bytes.subarray(0, 300_000), bytes.subarray(300_000))
-    const hash = named(bytes)
-    t.strictSame(await blobs.put(halves), { hash, size: 700_000 })
+    const name = named(bytes)
+    t.strictSame(await blobs.put(halves), { name, size: 700_000 })
     const later = await reopen()
-    t.equal(await later.size(hash), 700_000)
-    t.ok((await read(later, hash))?.equals(bytes))
-    t.strictSame(await blobs.put(of()), { hash: named(''), size: 0 })
+    t.equal(await later.size(name), 700_000)
+    t.ok((await read(later, name))?.equals(bytes))
+    t.strictSame(await blobs.put(of()), { name: named(''), size: 0 })
     t.equal((await read(blobs, named('')))?.length, 0)
   })
 
@@ -45,15 +45,15 @@ export const blobsContract = (
     const [first, second] = await Promise.all([blobs.put(of('twice')), blobs.put(of('tw', 'ice'))])
     t.strictSame(first, second)
     t.strictSame(await blobs.put(of('twice')), first)
-    await blobs.remove(first.hash)
-    t.equal(await blobs.size(first.hash), undefined)
+    await blobs.remove(first.name)
+    t.equal(await blobs.size(first.name), undefined)
   })
 
   t.test('a part of a blob, its end included', async (t) => {
     const { blobs } = await open(t)
-    const { hash } = await blobs.put(of('0123456789'))
+    const { name } = await blobs.put(of('0123456789'))
     const text = async (start: number, end: number) =>
-      (await read(blobs, hash, { start, end }))?.toString()
+      (await read(blobs, name, { start, end }))?.toString()
     t.equal(await text(0, 0), '0')
     t.equal(await text(2, 5), '2345')
     t.equal(await text(7, 99), '789')
@@ -62,19 +62,19 @@ export const blobsContract = (
   t.test('readers do not mind each other, nor one that leaves early', async (t) => {
     const { blobs } = await open(t)
     const bytes = randomBytes(600_000)
-    const { hash } = await blobs.put(of(bytes))
-    const leaving = await blobs.get(hash)
+    const { name } = await blobs.put(of(bytes))
+    const leaving = await blobs.get(name)
     for await (const part of leaving ?? []) {
       t.ok(part.length > 0)
       break
     }
     const [full, half] = await Promise.all([
-      read(blobs, hash),
-      read(blobs, hash, { start: 300_000, end: 599_999 }),
+      read(blobs, name),
+      read(blobs, name, { start: 300_000, end: 599_999 }),
     ])
     t.ok(full?.equals(bytes) && half?.equals(bytes.subarray(300_000)))
-    await blobs.remove(hash)
-    t.equal(await blobs.get(hash), undefined)
+    await blobs.remove(name)
+    t.equal(await blobs.get(name), undefined)
   })
 
   t.test('a blob that is too large or cut off is not stored', async (t) => {

@@ -95,8 +95,8 @@ access ([find-access](../src/caches/find-access.ts)), delegation ([delegate](../
 [event-index](../projections/event-index.ts) and [transparency](../projections/transparency.ts) (the platform’s own:
 [platform-transparency](../projections/platform-transparency.ts)) change with
 every event. The sections of completions name the events of a running turn. Other sections that touch running turns name
-[turns](../src/turns/run/turns.ts). [A turn](a-turn.md) names the functions of a completion in the order in which they run,
-and of its repetition.
+[turns](../src/turns/run/turns.ts). [A turn](a-turn.md) and [an upload](an-upload.md) name the functions of a
+completion, an upload and a search in the order in which they run.
 
 ${operationSections(contract).join('\n')}
 ## Files without a test of their own

@@ -34,7 +34,7 @@ const articles = (
 ) =>
   index
     .search(question, 5)
-    .filter(({ upload }) => upload === name)
+    .filter(({ chunksBlob }) => chunksBlob === name)
     .map(({ chunk }) => paragraphs[chunk]?.article)
 
 const together = datastoreIndex()
@@ -72,7 +72,7 @@ t.test('a document has the language of its first passages', async (t) => {
   const [first, second] = [passage('Die Kinder und der Hund sind im Haus'), passage('Verträge')]
   index.add('u-1', Buffer.from(`${headLine('u-1')}${first}`.slice(0, 60)))
   index.add('u-1', Buffer.from(`${headLine('u-1')}${first}${second}`.slice(60)))
-  t.match(index.search('Vertrag', 5), [{ upload: 'u-1', chunk: 1 }])
+  t.match(index.search('Vertrag', 5), [{ chunksBlob: 'u-1', chunk: 1 }])
 })
 
 t.test('dropped uploads are not found, and others are as before', async (t) => {
@@ -87,16 +87,16 @@ t.test('dropped uploads are not found, and others are as before', async (t) => {
   t.equal(index.keep(['u-2', 'u-3']), 1 / 3)
   t.notOk(index.has('u-1'))
   t.strictSame(
-    index.search('zebra', 1).map(({ upload }) => upload),
+    index.search('zebra', 1).map(({ chunksBlob }) => chunksBlob),
     ['u-2'],
   )
   const alike = index.alike({ model: 'm', vector: Float32Array.of(1, 0) }, 5)
   t.strictSame(
-    alike.map(({ upload }) => upload),
+    alike.map(({ chunksBlob }) => chunksBlob),
     ['u-2', 'u-3'],
   )
   const again = chunkLine({ text: 'The lion', place: 'line 1', headings: [] })
   index.add('u-1', Buffer.from(`${headLine('u-1')}${again}`))
-  t.match(index.search('lion', 5), [{ upload: 'u-1', chunk: 0 }])
+  t.match(index.search('lion', 5), [{ chunksBlob: 'u-1', chunk: 0 }])
   t.equal(index.search('zebra', 5).length, 2)
 })

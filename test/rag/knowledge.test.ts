@@ -32,7 +32,7 @@ const shelved = async (t: Test) => {
     const read = await reader.read({ bytes, fileType: 'text/plain', uploadId: upload.uploadId })
     if ('failed' in read) throw new Error(read.failed)
     const stored = all.blobs.under(datastoreKey(call.organizationId, datastoreId))
-    const { hash: chunksBlob } = await stored.put(once(Buffer.concat(read.lines)))
+    const { name: chunksBlob } = await stored.put(once(Buffer.concat(read.lines)))
     await all.followUpload.index(upload, { chunks: read.count, chunksBlob }, call)
     await all.followUpload.complete(upload, call)
     await all.seen()

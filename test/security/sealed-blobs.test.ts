@@ -59,18 +59,18 @@ t.test('ranges at the edges of frames', async (t) => {
   const blobs = sealed.under(key)
   for (const size of [1, frameBytes - 1, frameBytes, frameBytes + 1, 3 * frameBytes]) {
     const bytes = randomBytes(size)
-    const { hash } = await blobs.put(once(bytes))
-    t.equal(await blobs.size(hash), size)
+    const { name: blobName } = await blobs.put(once(bytes))
+    t.equal(await blobs.size(blobName), size)
     const edges = [0, frameBytes, 2 * frameBytes, size]
       .flatMap((edge) => [edge - 1, edge, edge + 1])
       .filter((edge) => edge >= 0 && edge < size)
     for (const start of edges)
       for (const end of edges.filter((end) => end >= start)) {
-        const part = await read(blobs, hash, { start, end })
+        const part = await read(blobs, blobName, { start, end })
         if (!part?.equals(bytes.subarray(start, end + 1))) t.fail(`${start}-${end} of ${size}`)
       }
-    t.ok((await read(blobs, hash, { start: 0, end: size + 9 }))?.equals(bytes))
-    t.equal((await read(blobs, hash, { start: size, end: size + 9 }))?.length, 0)
+    t.ok((await read(blobs, blobName, { start: 0, end: size + 9 }))?.equals(bytes))
+    t.equal((await read(blobs, blobName, { start: size, end: size + 9 }))?.length, 0)
   }
 })
 
@@ -79,22 +79,22 @@ t.test('equal bytes under two keys have nothing in common', async (t) => {
   const bytes = Buffer.from('The zebra sleeps under a tree.')
   const [first, second] = [sealed.under(key), sealed.under(datastoreKey('org-2', 'd-1'))]
   const [mine, theirs] = [await first.put(once(bytes)), await second.put(once(bytes))]
-  t.equal(mine.hash, await first.nameOf(sha256(bytes)))
-  t.not(mine.hash, theirs.hash)
-  t.not(mine.hash, sha256(bytes))
-  t.notOk((await read(raw, mine.hash))?.includes('zebra'))
-  await t.rejects(second.get(mine.hash), SealBroken)
-  await first.remove(mine.hash)
-  t.ok((await read(second, theirs.hash))?.equals(bytes))
+  t.equal(mine.name, await first.nameOf(sha256(bytes)))
+  t.not(mine.name, theirs.name)
+  t.not(mine.name, sha256(bytes))
+  t.notOk((await read(raw, mine.name))?.includes('zebra'))
+  await t.rejects(second.get(mine.name), SealBroken)
+  await first.remove(mine.name)
+  t.ok((await read(second, theirs.name))?.equals(bytes))
 })
 
 t.test('detects an altered blob', async (t) => {
   const { raw, sealed } = await opened(t)
   const blobs = sealed.under(key)
-  const { hash } = await blobs.put(once(randomBytes(3 * frameBytes - 5)))
+  const { name: blobName } = await blobs.put(once(randomBytes(3 * frameBytes - 5)))
   const other = await blobs.put(once(randomBytes(3 * frameBytes - 5)))
-  const stored = (await read(raw, hash)) ?? Buffer.alloc(0)
-  const foreign = (await read(raw, other.hash)) ?? Buffer.alloc(0)
+  const stored = (await read(raw, blobName)) ?? Buffer.alloc(0)
+  const foreign = (await read(raw, other.name)) ?? Buffer.alloc(0)
   const frame = frameBytes + 28
   const flipped = (at: number) => {
     const bytes = Buffer.from(stored)
@@ -117,9 +117,9 @@ t.test('detects an altered blob', async (t) => {
     'plain bytes instead': Buffer.from('I was never sealed'),
   }
   for (const [what, bytes] of Object.entries(altered)) {
-    await raw.remove(hash)
-    await raw.put(once(bytes), undefined, () => hash)
-    await t.rejects(read(blobs, hash), SealBroken, what)
+    await raw.remove(blobName)
+    await raw.put(once(bytes), undefined, () => blobName)
+    await t.rejects(read(blobs, blobName), SealBroken, what)
   }
 })
 
@@ -127,11 +127,11 @@ t.test('without its key a blob is not there, and none can be stored', async (t) 
   const { raw, sealed } = await opened(t)
   const name = datastoreKey('org-1', 'gone')
   const blobs = sealed.under(name)
-  const { hash } = await blobs.put(once(Buffer.from('soon gone')))
+  const { name: blobName } = await blobs.put(once(Buffer.from('soon gone')))
   await vault.destroy(name)
-  t.ok(await raw.size(hash))
-  t.equal(await blobs.get(hash), undefined)
-  t.equal(await blobs.size(hash), undefined)
+  t.ok(await raw.size(blobName))
+  t.equal(await blobs.get(blobName), undefined)
+  t.equal(await blobs.size(blobName), undefined)
   await t.rejects(blobs.put(once(Buffer.from('late'))), KeyDestroyed)
   await t.rejects(blobs.nameOf(sha256(Buffer.from('late'))), KeyDestroyed)
 })
@@ -140,11 +140,11 @@ t.test('a blob from before blobs were sealed is read as it is', async (t) => {
   const { raw, sealed } = await opened(t)
   const blobs = sealed.under(datastoreKey('org-1', 'from before'))
   for (const bytes of [Buffer.from('short'), randomBytes(200_000)]) {
-    const { hash } = await raw.put(once(bytes))
-    t.equal(await blobs.size(hash), bytes.length)
-    t.ok((await read(blobs, hash))?.equals(bytes))
-    t.ok((await read(blobs, hash, { start: 1, end: 3 }))?.equals(bytes.subarray(1, 4)))
-    await blobs.remove(hash)
-    t.equal(await raw.size(hash), undefined)
+    const { name: blobName } = await raw.put(once(bytes))
+    t.equal(await blobs.size(blobName), bytes.length)
+    t.ok((await read(blobs, blobName))?.equals(bytes))
+    t.ok((await read(blobs, blobName, { start: 1, end: 3 }))?.equals(bytes.subarray(1, 4)))
+    await blobs.remove(blobName)
+    t.equal(await raw.size(blobName), undefined)
   }
 })

@@ -30,9 +30,9 @@ export const recall = async (dir: string, among: number) => {
     const read = await reader.read({ bytes, fileType, uploadId: filename })
     if ('failed' in read) throw new Error(`${filename}: ${read.failed}`)
     const lines = Buffer.concat(read.lines)
-    const { hash } = await blobs.put(once(lines))
+    const { name } = await blobs.put(once(lines))
     index.add(filename, lines)
-    stored.set(filename, hash)
+    stored.set(filename, name)
   }
   const entries = questions.parse(
     JSON.parse(await readFile(join(library, 'questions.json'), 'utf8')),
@@ -40,10 +40,10 @@ export const recall = async (dir: string, among: number) => {
   const missed: string[] = []
   for (const { question, file, says } of entries) {
     const texts = await Promise.all(
-      index.search(question, among).map(async ({ upload, start, end }) => {
-        const line = await blobs.get(stored.get(upload) ?? '', { start, end })
+      index.search(question, among).map(async ({ chunksBlob, start, end }) => {
+        const line = await blobs.get(stored.get(chunksBlob) ?? '', { start, end })
         const { text } = chunkIn(Buffer.concat((await line?.toArray()) ?? []).toString())
-        return { filename: upload, text: text.toLowerCase() }
+        return { filename: chunksBlob, text: text.toLowerCase() }
       }),
     )
     const isHit = texts.some(

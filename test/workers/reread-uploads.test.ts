@@ -48,7 +48,7 @@ const outdated = async (t: Test) => {
   ) => {
     const ref = await upload(filename, text, fileType)
     const lines = headLine(ref.uploadId) + chunkLine({ text: words, place: 'line 1', headings: [] })
-    const { hash: chunksBlob } = await stored.put(once(Buffer.from(lines)))
+    const { name: chunksBlob } = await stored.put(once(Buffer.from(lines)))
     await all.followUpload.index(ref, { chunks: 1, chunksBlob }, call)
     await all.followUpload.complete(ref, call)
     await all.seen()
@@ -121,7 +121,7 @@ t.test('interrupted work is repeated, and the old words are searched meanwhile',
   const ref = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
   const crashing = worker({
     ...followUpload,
-    replaceChunks: () => Promise.reject(new Error('killed')),
+    finishReread: () => Promise.reject(new Error('killed')),
   })
   await crashing.sweep()
   t.ok(await eventually(async () => (await view(ref))?.next_chunks_blob))
@@ -172,7 +172,7 @@ t.test('a file deleted in the middle of being read again leaves nothing behind',
   const ref = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
   const crashing = worker({
     ...followUpload,
-    replaceChunks: () => Promise.reject(new Error('killed')),
+    finishReread: () => Promise.reject(new Error('killed')),
   })
   await crashing.sweep()
   const { blob, chunks_blob, next_chunks_blob } =
@@ -228,8 +228,8 @@ t.test('after an error an upload rests, and others are read again', async (t) =>
   let logged = 0
   const broken: typeof followUpload = {
     ...followUpload,
-    reread: (upload, ...rest) => {
-      if (upload.uploadId !== ref.uploadId) return followUpload.reread(upload, ...rest)
+    announceReread: (upload, ...rest) => {
+      if (upload.uploadId !== ref.uploadId) return followUpload.announceReread(upload, ...rest)
       tries++
       throw new Error('the stream is damaged')
     },

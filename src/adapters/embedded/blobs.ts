@@ -89,36 +89,36 @@ export const embeddedBlobs = async (path: string, room: Room = unlimited): Promi
     if (firstCreated) for (const above of [dirname(folder), path]) await syncDirectory(above)
   }
 
-  const size = (hash: string) => stat(placeOf(hash)).then(({ size }) => size, absent)
+  const size = (name: string) => stat(placeOf(name)).then(({ size }) => size, absent)
 
   return {
     async put(bytes, maxBytes = Number.POSITIVE_INFINITY, nameOf = (hash) => hash) {
       room(spareBytes)
-      const name = join(incoming, randomUUID())
-      const file = await writing(() => open(name, 'wx', 0o600))
+      const draft = join(incoming, randomUUID())
+      const file = await writing(() => open(draft, 'wx', 0o600))
       try {
         const { hash, size } = await fill(bytes, { file, room, maxBytes }).finally(() =>
           file.close(),
         )
-        const blob = { hash: nameOf(hash), size }
-        await writing(() => settle(name, blob.hash))
+        const blob = { name: nameOf(hash), size }
+        await writing(() => settle(draft, blob.name))
         return blob
       } catch (error) {
-        await rm(name, { force: true })
+        await rm(draft, { force: true })
         throw error
       }
     },
 
     size,
 
-    async get(hash, range) {
-      const reading = () => open(placeOf(hash), 'r').catch(absent)
+    async get(name, range) {
+      const reading = () => open(placeOf(name), 'r').catch(absent)
       const file = await onDisk('the blobs cannot be read', reading)
       return file?.createReadStream(range)
     },
 
-    async remove(hash) {
-      const place = placeOf(hash)
+    async remove(name) {
+      const place = placeOf(name)
       await rm(place).then(() => syncDirectory(dirname(place)), absent)
     },
   }

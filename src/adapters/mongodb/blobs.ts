@@ -51,15 +51,15 @@ export const mongoBlobs = ({ db }: Pick<Mongo, 'db'>): Blobs => {
       const name = nameOf(hash.digest('hex'))
       const known = await find(name)
       await reaching(() => (known ? bucket.delete(upload.id) : bucket.rename(upload.id, name)))
-      return { hash: name, size }
+      return { name, size }
     },
 
-    async size(hash) {
-      return (await find(hash))?.length
+    async size(name) {
+      return (await find(name))?.length
     },
 
-    async get(hash, range) {
-      const file = await find(hash)
+    async get(name, range) {
+      const file = await find(name)
       if (!file) return undefined
       const part = range && {
         start: Math.min(range.start, file.length),

@@ -8,10 +8,7 @@ const identity = z.object({ uploadId: text, datastoreId: text })
 
 // Stored for good: add an optional field or a new event; never rename, never narrow.
 export const fileEvents = {
-  /**
-   * Written before the bytes are stored. `blob` is their name: an HMAC under the DataStore's key; in
-   * events of earlier releases, their SHA-256.
-   */
+  /** Stored before its bytes. `blob` names them: an HMAC, in earlier releases their SHA-256. */
   UploadReceived: identity.extend({
     filename: text,
     fileSize: count,

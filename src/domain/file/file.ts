@@ -148,7 +148,7 @@ export const hasVectors = (state: File, uploadId: string, vectorsBlob: string): 
   uploadIn(state, uploadId)?.vectors === vectorsBlob
 
 /** Announces the chunks that a later reader has found, the same once. */
-export const decideReread =
+export const decideAnnounceReread =
   (data: FileEvent<'UploadRereadingStarted'>['data']) =>
   (state: File): FileEvent<'UploadRereadingStarted'>[] => {
     const upload = uploadIn(state, data.uploadId)
@@ -161,7 +161,7 @@ export const isRereading = (state: File, uploadId: string, chunksBlob: string): 
   uploadIn(state, uploadId)?.rereading === chunksBlob
 
 /** Replaces the chunks by those that are announced, or keeps them if none are named. */
-export const decideReplaceChunks =
+export const decideFinishReread =
   (data: FileEvent<'UploadReread'>['data']) =>
   (state: File): FileEvent<'UploadReread'>[] => {
     const { status, reader = 1, rereading } = uploadIn(state, data.uploadId) ?? {}

@@ -28,9 +28,7 @@ const unkeyedRequestOf = (
   },
 })
 
-/**
- * Apart from `UnkeyedRequest`, which lives as long as the answer, so that the body is freed earlier.
- */
+/** Apart from `UnkeyedRequest`, which outlives the body: it lives as long as the answer. */
 const contentOf = ({ access, url, bodyIdentity }: FastifyRequest): RequestContent => ({
   key: callerOf(access),
   url,

@@ -11,7 +11,7 @@ import { refusals } from '../errors/responses.ts'
 import { decodedFiles } from '../wire/base64-files.ts'
 import { integer, orAbsent, pathId } from '../wire/fields.ts'
 import { datastoreId, filename, uploadItem, uploadStatus } from '../wire/knowledge.ts'
-import { multipartFiles } from '../wire/multipart-files.ts'
+import { acceptForms } from '../wire/multipart-files.ts'
 
 type Uses = {
   /** Resolves when the views show the uploads, which are indexed afterwards. */
@@ -61,18 +61,18 @@ export const ragUploadRoutes =
     const group = 'rag'
     const reads = { group, scopes: ['rag:read'] } as const
     const tags = ['knowledge']
-    const keep = await multipartFiles(http, uses.spool)
+    const keepBytes = await acceptForms(http, uses.spool)
 
     /** A separate function, so that uploads waiting for the index do not hold the encoded files. */
     const arrivedFiles = async (
       request: FastifyRequest & { body: z.infer<typeof upload> },
     ): Promise<readonly ArrivedFile[]> => {
-      if (request.spooled) return request.spooled
+      if (request.formFiles) return request.formFiles
       const sent = request.body.files.map(({ content_type, ...file }) => ({
         ...file,
         contentType: content_type,
       }))
-      return decodedFiles(sent, (bytes) => keep(request, bytes))
+      return decodedFiles(sent, (bytes) => keepBytes(request, bytes))
     }
 
     http.post(

@@ -17,7 +17,7 @@ import {
 declare module 'fastify' {
   interface FastifyRequest {
     /** The files of a form, on disk; undefined when the body was JSON. */
-    spooled: ArrivedFile[] | undefined
+    formFiles: ArrivedFile[] | undefined
   }
 }
 
@@ -130,7 +130,7 @@ const readForm = async (request: FastifyRequest, keep: KeepBytes): Promise<Form>
 const setForm = (request: FastifyRequest, { fields, files }: Form): void => {
   const identity = files.map(({ sentAs, hash }) => [sentAs, hash])
   request.bodyIdentity = Buffer.from(JSON.stringify([fields, identity]))
-  request.spooled = files
+  request.formFiles = files
   request.body = {
     datastore_id: fields.datastore_id,
     files: files.map(({ sentAs }) => ({ filename: sentAs, content: '' })),
@@ -153,9 +153,9 @@ const refusalOf = (error: unknown): Refusal | StoreUnavailable => {
  * still sends does not read the answer. After any other refusal the rest is not parsed. Answers a
  * function that keeps other bytes of a request in the same way.
  */
-export const multipartFiles = async (http: FastifyInstance, spool: Spool): Promise<KeepBytes> => {
+export const acceptForms = async (http: FastifyInstance, spool: Spool): Promise<KeepBytes> => {
   await http.register(multipart, { limits })
-  http.decorateRequest('spooled', undefined)
+  http.decorateRequest('formFiles', undefined)
 
   const files = new WeakMap<FastifyRequest, Spooled[]>()
   const remove = async (request: FastifyRequest): Promise<void> => {

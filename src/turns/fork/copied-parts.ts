@@ -29,7 +29,7 @@ export const copiedParts = async (
       ...rest,
       id: `${messageId}_${n}`,
       // Of what is gone, a name that no file has.
-      blob: stored?.hash ?? to.key.nameOf(part.blob),
+      blob: stored?.name ?? to.key.nameOf(part.blob),
       ...(name === undefined ? {} : { name: to.key.seal(from.key.open(name)) }),
     })
   }

@@ -33,7 +33,7 @@ type Uses = {
 }
 
 /** A run that this process resumes, or starts from the queue. */
-export type TakenRun = {
+export type ResumedRun = {
   request: TurnRequest
   session: Sent['session']
   position: Sent['position']
@@ -122,7 +122,7 @@ export const takeRun = (uses: Uses) => {
     find: () => draft,
   })
 
-  const take = async (run: RunView, besideSuspects: boolean): Promise<TakenRun | undefined> => {
+  const take = async (run: RunView, besideSuspects: boolean): Promise<ResumedRun | undefined> => {
     const { run_id: runId, session_id: sessionId, organization_id } = run
     const from = { node: run.node, attempt: run.attempt ?? 1 }
     const command = { sessionId, runId, from, node, besideSuspects }
@@ -168,7 +168,7 @@ export const takeRun = (uses: Uses) => {
     return { request, session, position, key, recorded, attempt }
   }
 
-  return (run: RunView, besideSuspects = false): Promise<TakenRun | undefined> =>
+  return (run: RunView, besideSuspects = false): Promise<ResumedRun | undefined> =>
     take(run, besideSuspects).catch((error: unknown) => {
       if (error instanceof Refusal && temporary.has(error.code)) throw error
       if (error instanceof KeyDestroyed || error instanceof Refusal)

@@ -1,17 +1,17 @@
 import t from 'tap'
 import type { FileEvent } from '../../../src/domain/file/events.ts'
 import {
+  decideAnnounceReread,
   decideComplete,
   decideDelete,
   decideEmbed,
   decideErase,
   decideFail,
+  decideFinishReread,
   decideIndex,
   decideReceive,
   decideRemoveAll,
-  decideReplaceChunks,
   decideRequeue,
-  decideReread,
   decideRetry,
   decideStart,
   file,
@@ -132,21 +132,21 @@ t.test('a completed upload is read again, each time once', async (t) => {
   }
   const unchanged: FileEvent = { type: 'UploadReread', data: { ...first, reader: 2 } }
   const searched = [received(first), indexing(first), completed(first)] as const
-  given(received(first), indexing(first)).when(decideReread(chunks)).changesNothing()
+  given(received(first), indexing(first)).when(decideAnnounceReread(chunks)).changesNothing()
   given(...searched)
-    .when(decideReread(chunks))
+    .when(decideAnnounceReread(chunks))
     .emitsOnce(announced)
   given(...searched, announced)
-    .when(decideReplaceChunks(replaced.data))
+    .when(decideFinishReread(replaced.data))
     .emitsOnce(replaced)
   given(...searched)
-    .when(decideReplaceChunks(replaced.data))
+    .when(decideFinishReread(replaced.data))
     .changesNothing()
   given(...searched)
-    .when(decideReplaceChunks(unchanged.data))
+    .when(decideFinishReread(unchanged.data))
     .emitsOnce(unchanged)
   given(...searched, announced, removed(first, 'deleted', true))
-    .when(decideReplaceChunks(replaced.data))
+    .when(decideFinishReread(replaced.data))
     .changesNothing()
   const vectors = { ...first, model: 'openai/small', dimensions: 3, vectorsBlob: 'v' }
   const embedded: FileEvent = { type: 'UploadEmbedded', data: vectors }
