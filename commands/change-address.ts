@@ -29,9 +29,9 @@ export const changeAddress =
     if (hasAddress(before.state, emailHash)) return { position: before.position }
     const holder = await findAddressHolder(email)
     if (holder.userId !== undefined && holder.userId !== userId) throw refusal('address_taken')
-    const { stale } = holder
-    if (stale !== undefined && stale !== userId)
-      await transact(emailStream(emailHash), decideRelease(stale), call)
+    const { staleClaimant } = holder
+    if (staleClaimant !== undefined && staleClaimant !== userId)
+      await transact(emailStream(emailHash), decideRelease(staleClaimant), call)
     const claim = await transact(emailStream(emailHash), decideClaim(userId), call)
     if (claim.state.userId !== userId) throw refusal('address_taken')
 

@@ -83,8 +83,8 @@ export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
     const own = userId === call.userId
     requireCreator({ type, userId, scopes }, by)
     const account = own || by.platform ? undefined : await load(userStream(userId))
-    const provisionedHere = account?.state.provisionedBy === organizationId
-    const backing = requireBacking({ ...by, own, provisionedHere })
+    const createdHere = account?.state.createdBy === organizationId
+    const backing = requireBacking({ ...by, own, createdHere })
     backing((await load(memberStream(organizationId, userId))).state)
     const key = newApiKey(type === 'user' ? 'user' : 'live')
     const data: Created = {

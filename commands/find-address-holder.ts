@@ -5,8 +5,8 @@ import type { Secrets } from '../src/security/secrets.ts'
 
 type Uses = { load: Load } & Pick<Secrets, 'hashEmail' | 'earlierEmailHashes'>
 
-/** Whom an address leads to. `stale`: who claims it, but has another address. */
-export type AddressHolder = { userId?: string; stale?: string }
+/** Whom an address leads to. `staleClaimant`: who claims it, but has another address. */
+export type AddressHolder = { userId?: string; staleClaimant?: string }
 
 /**
  * The account of an address, also under a spelling that earlier releases told apart from it. A
@@ -17,14 +17,14 @@ export const findAddressHolder =
   async (email: string): Promise<AddressHolder> => {
     const hash = hashEmail(email)
     const hashes = [hash, ...earlierEmailHashes(email)]
-    let stale: string | undefined
+    let staleClaimant: string | undefined
     for (const candidate of hashes) {
       const { userId } = (await load(emailStream(candidate))).state
       if (userId === null) continue
       const { emailHash } = (await load(userStream(userId))).state
       if (emailHash === null || hashes.includes(emailHash)) return { userId }
-      if (candidate === hash) stale = userId
+      if (candidate === hash) staleClaimant = userId
     }
-    return stale === undefined ? {} : { stale }
+    return staleClaimant === undefined ? {} : { staleClaimant }
   }
 export type FindAddressHolder = ReturnType<typeof findAddressHolder>

@@ -14,8 +14,8 @@ export type ProvisionUser = { email: string; name?: string | undefined }
 
 /**
  * The account of an email address as a member of the call's organization: registered where there is
- * none, pending where it was no member. Idempotent, also of two at once: both get the same account
- * and membership, one of them `created`.
+ * none, pending where it was no member. Of two at once, both get the same account and membership,
+ * one of them `created`. The invitation is noted first, so that who sees the one sees the other.
  * @throws organization_not_found, account_not_provisionable
  */
 export const provisionUser =
@@ -37,6 +37,7 @@ export const provisionUser =
     const invite = decideInviteProvisioned(organizationId)
     const invited = await transact(userStream(userId), invite, call)
     const added = await transact(membership, decideProvision(invitedWith), call)
+    // Another call may have activated it meanwhile.
     const status: 'pending' | 'active' = added.state.status === 'active' ? 'active' : 'pending'
     const position = latest(account.position, invited.position, added.position)
     return { ...answer, status, position }

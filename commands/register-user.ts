@@ -32,9 +32,9 @@ export const registerUser =
   async ({ email, name, ...origin }: RegisterUser, call: Call) => {
     const address = normalizedEmail(email)
     const emailHash = hashEmail(address)
-    const { userId: holder, stale } = await findAddressHolder(email)
+    const { userId: holder, staleClaimant } = await findAddressHolder(email)
     // A crash may have interrupted a change of address.
-    if (stale) await transact(emailStream(emailHash), decideRelease(stale), call)
+    if (staleClaimant) await transact(emailStream(emailHash), decideRelease(staleClaimant), call)
     const offered = holder ?? idFor(clock, call, `user/${emailHash}`)
     const claim = await transact(emailStream(emailHash), decideClaim(offered), call)
     const userId = claim.state.userId ?? offered

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { credentialsNamed } from '../src/domain/agent/credential-names.ts'
 import { type AgentConfigEvent, agentEvents, agentTypes } from '../src/domain/agent/events.ts'
 import { credentialLimit } from '../src/domain/credential/credential-limit.ts'
-import { id, incomplete, place, text, timestamp } from './fields.ts'
+import { id, incomplete, listPosition, text, timestamp } from './fields.ts'
 import { projection } from './projection.ts'
 
 /** An agent without its large fields, for lists and look-ups of many agents. */
@@ -24,7 +24,7 @@ export const agentSummary = z.object({
   id_end: text,
   created_at: timestamp,
   /** Position of its creation. */
-  position: place,
+  position: listPosition,
   incomplete,
 })
 export type AgentSummary = z.infer<typeof agentSummary>

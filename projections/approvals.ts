@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Recorded } from '../src/domain/event.ts'
 import { sealed } from '../src/domain/sealed.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
-import { incomplete, opened, place, text, timestamp } from './fields.ts'
+import { incomplete, listPosition, opened, text, timestamp } from './fields.ts'
 import { idIn, projection, without } from './projection.ts'
 
 export const approvalStatuses = ['pending', 'approved', 'denied', 'expired', 'withdrawn'] as const
@@ -34,7 +34,7 @@ export const approvalView = z.object({
   /** The place of the call in its run. */
   at: text,
   /** Position of its request. */
-  position: place,
+  position: listPosition,
   incomplete,
 })
 export type ApprovalView = z.infer<typeof approvalView>

@@ -8,9 +8,9 @@ import {
   flag,
   inCredits,
   incomplete,
+  listPosition,
   micro,
   opened,
-  place,
   text,
   timestamp,
 } from './fields.ts'
@@ -50,7 +50,7 @@ export const contentView = z.object({
   started_at: timestamp.nullable(),
   completed_at: timestamp.nullable(),
   /** Position of its request. */
-  position: place,
+  position: listPosition,
   incomplete,
 })
 export type ContentView = z.infer<typeof contentView>

@@ -19,8 +19,8 @@ export const wholeMs = (ms: number): number => Math.round(saturate(ms))
 export const msBetween = (start: string, end: string): number =>
   Math.max(0, Date.parse(end) - Date.parse(start))
 
-/** Log position that orders a list: times may step back, positions do not. */
-export const place = z.int()
+/** Log position that orders a list: events share times, and clocks of nodes differ. */
+export const listPosition = z.int()
 
 /** True in some documents and absent in all others, so that an index holds only those. */
 export const flag = z.literal(true).optional()

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Recorded } from '../src/domain/event.ts'
 import { memoryEvents } from '../src/domain/memory/events.ts'
 import { sealed } from '../src/domain/sealed.ts'
-import { id, incomplete, opened, place, text, timestamp } from './fields.ts'
+import { id, incomplete, listPosition, opened, text, timestamp } from './fields.ts'
 import { idIn, projection, without } from './projection.ts'
 
 const memoryView = z.object({
@@ -11,7 +11,7 @@ const memoryView = z.object({
   user_id: id,
   text: sealed,
   created_at: timestamp,
-  position: place,
+  position: listPosition,
   incomplete,
 })
 export type MemoryView = z.infer<typeof memoryView>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { type SessionEvent, sessionEvents } from '../src/domain/session/events.ts'
-import { count, incomplete, place, text, timestamp } from './fields.ts'
+import { count, incomplete, listPosition, text, timestamp } from './fields.ts'
 import { idIn, projection, without } from './projection.ts'
 
 /**
@@ -37,6 +37,7 @@ export const sessionView = z.object({
   hidden: z.boolean(),
   created_at: timestamp,
   last_update_time: timestamp,
+  /** Always true, kept for clients: an erased session has no document. */
   is_active: z.boolean(),
   message_count: count,
   /** The latest run, for the status answer. */
@@ -45,14 +46,14 @@ export const sessionView = z.object({
   forked_from: text.optional(),
   forked_after: text.nullable().optional(),
   /** Position of the event that set `last_update_time`. */
-  position: place,
+  position: listPosition,
   /** Position of a fork's beginning. */
-  fork_position: place.optional(),
+  fork_position: listPosition.optional(),
   incomplete,
 })
 export type SessionView = z.infer<typeof sessionView>
 
-/** Internal fields, not shown to clients. */
+/** Neither in feeds nor in past states. */
 const inner = { position: true, fork_position: true } as const
 
 type Event = Seen<typeof sessionEvents>
@@ -168,6 +169,7 @@ export const sessions = projection<SessionView, typeof sessionEvents>()({
     ClientToolAnswered: addMessage,
     RunDequeued: (view, { data, metadata }) =>
       inRun(view, data.runId, { state: 'processing', started_at: metadata.at }),
+    // A run whose process died is still `processing`: its time goes on.
     RunResumed: (view, { data, metadata }) =>
       view.run?.run_id === data.runId && view.run.state !== 'processing'
         ? { ...view, run: { ...view.run, state: 'processing', started_at: metadata.at } }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { type FileEvent, fileEvents } from '../src/domain/file/events.ts'
-import { count, flag, incomplete, place, text, timestamp } from './fields.ts'
+import { count, flag, incomplete, listPosition, text, timestamp } from './fields.ts'
 import { projection, without } from './projection.ts'
 
 /** An upload; one that is removed is kept, unseen, until its blobs are removed too. */
@@ -39,7 +39,7 @@ export const uploadView = z.object({
   /** Only while there is something to be done about it: reading, indexing, erasing. */
   open: flag,
   /** Position of its arrival. */
-  position: place,
+  position: listPosition,
   incomplete,
 })
 export type UploadView = z.infer<typeof uploadView>

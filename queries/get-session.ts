@@ -2,7 +2,7 @@ import type { SessionView } from '../projections/sessions.ts'
 import { isOwn } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 import type { FindSession, OneSession } from './find-session.ts'
-import { type SessionClock, stateOf } from './session-state.ts'
+import { type SessionClock, sessionItem } from './session-state.ts'
 
 /** How many forks an answer names. */
 const mostForks = 100
@@ -17,11 +17,10 @@ type Uses = {
 export const getSession =
   ({ sessions, findSession, clock }: Uses) =>
   async (session: OneSession) => {
-    const { session_id, created_at, last_update_time, is_active, message_count, ...view } =
-      await findSession(session)
+    const view = await findSession(session)
     const { items } = await sessions.find({
       index: 'by_source',
-      equals: [session.organizationId, session_id],
+      equals: [session.organizationId, view.session_id],
       descending: true,
       limit: mostForks,
     })
@@ -29,12 +28,7 @@ export const getSession =
       isOwn(session.viewer, { ownerId: user_id, keyId: key_id }),
     )
     return {
-      session_id,
-      created_at,
-      last_update_time,
-      is_active,
-      message_count,
-      ...stateOf(view.run, clock),
+      ...sessionItem(view, clock),
       hidden: view.hidden,
       forked_from: view.forked_from ?? null,
       forked_after: view.forked_after ?? null,

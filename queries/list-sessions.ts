@@ -2,24 +2,9 @@ import type { SessionView } from '../projections/sessions.ts'
 import type { Viewer } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 import { type Page, paging, skipTo } from './page.ts'
-import { type SessionClock, stateOf } from './session-state.ts'
+import { type SessionClock, sessionItem } from './session-state.ts'
 
 type Query = { organizationId: string; viewer: Viewer; includeHidden: boolean; page: Page }
-
-type SessionItem = Pick<
-  SessionView,
-  'session_id' | 'created_at' | 'last_update_time' | 'is_active' | 'message_count' | 'forked_from'
-> &
-  ReturnType<typeof stateOf>
-
-const sessionItem = (view: SessionView, clock: SessionClock): SessionItem => {
-  const { session_id, created_at, last_update_time, is_active, message_count, forked_from } = view
-  const item: SessionItem = { session_id, created_at, last_update_time, is_active, message_count }
-  if (forked_from !== undefined) item.forked_from = forked_from
-  const { state } = stateOf(view.run, clock)
-  if (state) item.state = state
-  return item
-}
 
 /** The viewer's sessions, most recent first (GET /api/external/sessions). */
 export const listSessions =
@@ -27,11 +12,9 @@ export const listSessions =
   async ({ organizationId, viewer, includeHidden, page }: Query) => {
     const { userId, onlyKeyId } = viewer
     const { items, total } = await sessions.find({
-      // The last value is `hidden`: false, or true as well.
+      // `hidden` is the last field: visible sessions, and hidden ones too with `includeHidden`.
       index: onlyKeyId ? 'by_key' : 'by_user',
-      equals: onlyKeyId
-        ? [organizationId, userId, onlyKeyId, false]
-        : [organizationId, userId, false],
+      equals: [organizationId, userId, ...(onlyKeyId ? [onlyKeyId] : []), false],
       ...(includeHidden ? { orLast: [true] } : {}),
       descending: true,
       skip: skipTo(page),

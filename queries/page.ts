@@ -1,4 +1,4 @@
-/** 1-indexed pages, as the document's lists have them. */
+/** Pages of lists, as in docs/contract/limits.md#pages: the first is 1. */
 export type Page = { page: number; pageSize: number }
 
 export const skipTo = ({ page, pageSize }: Page): number => (page - 1) * pageSize

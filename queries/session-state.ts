@@ -1,4 +1,4 @@
-import type { SessionRun } from '../projections/sessions.ts'
+import type { SessionRun, SessionView } from '../projections/sessions.ts'
 import { runTimeOutMs } from '../src/domain/run-limits.ts'
 import { sinceStored } from '../src/support/stopwatch.ts'
 
@@ -10,7 +10,7 @@ export type ElapsedHere = (runId: string) => number | undefined
 export type SessionClock = { now(): Date; elapsedHere: ElapsedHere }
 
 /**
- * Milliseconds since a session's latest turn began or resumed. A run of this process is measured by
+ * Milliseconds since a session's latest turn began, left the queue or resumed after a pause. A run of this process is measured by
  * its monotonic clock, another one by wall time, at least 0.
  */
 export const elapsedOf = ({ run_id, started_at }: SessionRun, clock: SessionClock): number =>
@@ -19,7 +19,7 @@ export const elapsedOf = ({ run_id, started_at }: SessionRun, clock: SessionCloc
 /**
  * The state of a session's running or paused turn, for lists; without one, no fields.
  */
-export const stateOf = (
+export const listedState = (
   run: SessionRun | null,
   clock: SessionClock,
 ): { state?: 'queued' | 'running' | 'awaiting_approval' | 'in_doubt' } => {
@@ -27,4 +27,20 @@ export const stateOf = (
     return elapsedOf(run, clock) < runTimeOutMs ? { state: 'running' } : {}
   if (!run || run.state === 'ended' || run.state === 'timed_out') return {}
   return { state: run.state }
+}
+
+type SessionItem = Pick<
+  SessionView,
+  'session_id' | 'created_at' | 'last_update_time' | 'is_active' | 'message_count' | 'forked_from'
+> &
+  ReturnType<typeof listedState>
+
+/** A session as lists and its own answer have it. */
+export const sessionItem = (view: SessionView, clock: SessionClock): SessionItem => {
+  const { session_id, created_at, last_update_time, is_active, message_count, forked_from } = view
+  const item: SessionItem = { session_id, created_at, last_update_time, is_active, message_count }
+  if (forked_from !== undefined) item.forked_from = forked_from
+  const { state } = listedState(view.run, clock)
+  if (state) item.state = state
+  return item
 }

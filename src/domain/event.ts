@@ -20,7 +20,7 @@ export const metadata = z.object({
   $correlationId: z.string(),
   $causationId: z.string(),
   schema_version: z.int().min(1),
-  /** When it was appended: never earlier than the event before it. */
+  /** When it was appended: never earlier than an event that its process appended or read before. */
   at: z.iso.datetime(),
   /** Of the trace (W3C trace context) that it was part of, if there was one. */
   trace_id: z.string().optional(),

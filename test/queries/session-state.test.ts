@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { SessionRun } from '../../projections/sessions.ts'
-import { elapsedOf, stateOf } from '../../queries/session-state.ts'
+import { elapsedOf, listedState } from '../../queries/session-state.ts'
 
 const started_at = '2026-01-01T00:00:00.000Z'
 const at = (time: string, elapsed?: number) => ({
@@ -16,17 +16,17 @@ const run = (state: SessionRun['state']): SessionRun => ({
 
 t.test('a session in a list has the state of its turn, while there is one', async (t) => {
   const now = at('00:29:59.999')
-  t.strictSame(stateOf(null, now), {})
-  t.strictSame(stateOf(run('ended'), now), {})
-  t.strictSame(stateOf(run('timed_out'), now), {})
-  t.strictSame(stateOf(run('processing'), now), { state: 'running' })
-  t.strictSame(stateOf(run('processing'), at('00:30:00.000')), {})
+  t.strictSame(listedState(null, now), {})
+  t.strictSame(listedState(run('ended'), now), {})
+  t.strictSame(listedState(run('timed_out'), now), {})
+  t.strictSame(listedState(run('processing'), now), { state: 'running' })
+  t.strictSame(listedState(run('processing'), at('00:30:00.000')), {})
   for (const state of ['awaiting_approval', 'in_doubt'] as const)
-    t.strictSame(stateOf(run(state), at('23:00:00.000')), { state })
+    t.strictSame(listedState(run(state), at('23:00:00.000')), { state })
 })
 
 t.test('a run of this process is timed by the monotonic clock', async (t) => {
-  const here = (time: string, elapsed: number) => stateOf(run('processing'), at(time, elapsed))
+  const here = (time: string, elapsed: number) => listedState(run('processing'), at(time, elapsed))
   t.strictSame(here('01:00:00.000', 1_000), { state: 'running' }, 'put forward by an hour')
   t.strictSame(here('00:00:01.000', 1_800_000), {}, 'set back after half an hour')
 })

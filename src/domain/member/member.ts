@@ -16,14 +16,14 @@ import { type MemberEvent, type MemberRole, memberEvents } from './events.ts'
 export type Member = {
   status: 'none' | 'pending' | 'active' | 'removed'
   role: MemberRole | null
-  /** A partner's key added the account, and acts for it. */
-  provisioned: boolean
+  /** A partner's key of this organization added the account, and acts for it. */
+  addedByPartner: boolean
   /** The person agreed that others make keys that she backs. */
   allowsBacking: boolean
   /** The person joined, in this membership or an earlier one. */
   hasJoined: boolean
   /** The position of the last change of the account that this stream records. */
-  toldUpTo: number
+  lastAccountChange: number
   /** Of the address and name that the organization invited the person with. */
   key: KeyUse
 }
@@ -31,19 +31,19 @@ export type Member = {
 const none: Member = {
   status: 'none',
   role: null,
-  provisioned: false,
+  addedByPartner: false,
   allowsBacking: false,
   hasJoined: false,
-  toldUpTo: -1,
+  lastAccountChange: -1,
   key: unused,
 }
 
 /** What concerns no single membership stays, also after the person is added again. */
-const afterRemoval = ({ hasJoined, toldUpTo, key }: Member): Member => ({
+const afterRemoval = ({ hasJoined, lastAccountChange, key }: Member): Member => ({
   ...none,
   status: 'removed',
   hasJoined,
-  toldUpTo,
+  lastAccountChange,
   key,
 })
 
@@ -51,13 +51,13 @@ export const member: Aggregate<Member, typeof memberEvents> = {
   category: 'member',
   events: memberEvents,
   initial: none,
-  stateVersion: 5,
+  stateVersion: 6,
   evolve: {
     MemberAdded: (state, { role, status, provisioned = false, email, name }) => ({
       ...state,
       role,
       status,
-      provisioned,
+      addedByPartner: provisioned,
       allowsBacking: false,
       hasJoined: state.hasJoined || status === 'active',
       key: email || name ? inUse(state.key) : state.key,
@@ -65,7 +65,7 @@ export const member: Aggregate<Member, typeof memberEvents> = {
     MemberActivated: (state) => ({ ...state, status: 'active', hasJoined: true }),
     MemberRoleChanged: (state, { role }) => ({ ...state, role }),
     BackingAllowed: (state) => ({ ...state, allowsBacking: true }),
-    MemberAccountChanged: (state, { position }) => ({ ...state, toldUpTo: position }),
+    MemberAccountChanged: (state, { position }) => ({ ...state, lastAccountChange: position }),
     InvitationDeclined: afterRemoval,
     MemberRemoved: afterRemoval,
     PersonalDataErased: (state, { scope }) =>
@@ -116,12 +116,12 @@ export const decideProvision =
 /** Whose credentials and sessions a partner manages. @throws user_not_found, not_provisioned */
 export const requireProvisioned = (state: Member): [] => {
   if (!isPresent(state)) throw refusal('user_not_found')
-  if (!state.provisioned) throw refusal('not_provisioned')
+  if (!state.addedByPartner) throw refusal('not_provisioned')
   return []
 }
 
 /**
- * Whose conversations and personal data the organization erases: users whom it provisioned, and
+ * Whose conversations and personal data the organization erases: users whom its partner added, and
  * whoever was its member and is no longer. @throws user_not_found, not_provisioned
  */
 export const requireErasable = (state: Member): [] =>
@@ -187,16 +187,18 @@ export const decideRemove =
  */
 export const decideTellAccountChange =
   (data: MemberEvent<'MemberAccountChanged'>['data']) =>
-  ({ status, toldUpTo }: Member): MemberEvent<'MemberAccountChanged'>[] =>
-    status === 'none' || data.position <= toldUpTo ? [] : [{ type: 'MemberAccountChanged', data }]
+  ({ status, lastAccountChange }: Member): MemberEvent<'MemberAccountChanged'>[] =>
+    status === 'none' || data.position <= lastAccountChange
+      ? []
+      : [{ type: 'MemberAccountChanged', data }]
 
 /** Who makes a key that a member backs. */
 export type Backer = By & {
   /** The member herself. */
   own: boolean
   platform: boolean
-  /** The organization provisioned the member's account. */
-  provisionedHere: boolean
+  /** The organization created the member's account. */
+  createdHere: boolean
 }
 
 /**
@@ -204,12 +206,12 @@ export type Backer = By & {
  * owner. @throws member_not_found, member_pending, owner_required, backing_not_allowed
  */
 export const requireBacking =
-  ({ asOwner, own, platform, provisionedHere }: Backer) =>
+  ({ asOwner, own, platform, createdHere }: Backer) =>
   (state: Member): [] => {
     requirePresent(state)
     if (state.status === 'pending') throw refusal('member_pending')
     if (state.role === 'OWNER' && !asOwner && !own) throw refusal('owner_required')
-    if (!own && !platform && !provisionedHere && !state.allowsBacking)
+    if (!own && !platform && !createdHere && !state.allowsBacking)
       throw refusal('backing_not_allowed')
     return []
   }

@@ -39,7 +39,7 @@ const fork = {
 }
 
 /** A place in a run, the same in each attempt: which agent, which of its calls. */
-const at = z.string()
+const placeInRun = z.string()
 
 /** How many processes have run it, the present one counted. */
 const attempt = z.int().min(1)
@@ -116,7 +116,7 @@ export const sessionEvents = {
   }),
   /** This process starts a queued run: its first attempt. */
   RunDequeued: z.object({ runId: id, node: z.string() }),
-  /** Another process resumes a run from its recorded steps. */
+  /** A process resumes a run from its recorded steps, after a pause or after its process died. */
   RunResumed: z.object({
     runId: id,
     node: z.string(),
@@ -136,7 +136,7 @@ export const sessionEvents = {
     agentType: z.string(),
     depth: z.int().min(0),
     parentAgent: z.string().nullable(),
-    at: at.optional(),
+    at: placeInRun.optional(),
   }),
   /** `charge` is that of its own model calls, each rounded up to a micro-credit. */
   AgentCompleted: z.object({
@@ -148,7 +148,7 @@ export const sessionEvents = {
     promptTokens: tokens,
     completionTokens: tokens,
     error: z.string().optional(),
-    at: at.optional(),
+    at: placeInRun.optional(),
     charge: z.int().min(0).optional(),
     /** The call of its model that it failed with, and the code of that failure. */
     failedCall: z
@@ -159,7 +159,7 @@ export const sessionEvents = {
     runId: id,
     fromAgent: z.string(),
     toAgent: z.string(),
-    at: at.optional(),
+    at: placeInRun.optional(),
   }),
   /**
    * A model's answer, which is never asked for again in its run. The only answer of a run has none:
@@ -167,7 +167,7 @@ export const sessionEvents = {
    */
   ModelAnswered: z.object({
     runId: id,
-    at,
+    at: placeInRun,
     agent: z.string(),
     model: z.string(),
     price,
@@ -189,7 +189,7 @@ export const sessionEvents = {
     tool: z.string(),
     agent: z.string(),
     arguments: sealed,
-    at: at.optional(),
+    at: placeInRun.optional(),
     effect: z.enum(['read', 'write']).optional(),
     argumentsDigest: z.string().optional(),
   }),
@@ -204,7 +204,7 @@ export const sessionEvents = {
     tool: z.string(),
     agent: z.string(),
     ok: z.boolean(),
-    at: at.optional(),
+    at: placeInRun.optional(),
     outcome: z.enum(['ok', 'failed', 'unknown']).optional(),
     result: sealed.optional(),
     durationMs: z.number().min(0).optional(),

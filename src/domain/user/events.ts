@@ -22,7 +22,7 @@ export const userEvents = {
   IdentityLinked: z.object({ provider: z.string(), subjectHash: z.string() }),
   /** The person signed in with a new address. */
   AddressChanged: z.object({ email: sealed, emailHash: z.string() }),
-  /** An organization has a pending membership for this user. */
+  /** An organization invites this user; the membership follows. */
   UserInvited: z.object({ organizationId: id }),
   /** Those invitations were taken up or are void. */
   InvitationsSettled: z.object({ organizationIds: z.array(id) }),

@@ -17,13 +17,13 @@ export type User = {
   origin: UserEvent<'UserRegistered'>['data']['origin'] | null
   /** The keyed hash of the account's address. */
   emailHash: string | null
-  /** The organization that provisioned the account. */
-  provisionedBy: string | null
+  /** The organization whose partner created the account; another one may have added it since. */
+  createdBy: string | null
   /** One per identity provider; none: the person never signed in. */
   identities: readonly UserEvent<'IdentityLinked'>['data'][]
   /** Organizations whose membership is pending. */
   invitations: readonly string[]
-  /** The organization that provisioned the account invited before the first sign-in. */
+  /** Whether the first sign-in makes the membership in the creating organization active. */
   joinsAtSignIn: boolean
   currentOrganizationId: string | null
   plan: string | null
@@ -36,12 +36,12 @@ const hasSignedIn = ({ identities }: User): boolean => identities.length > 0
 export const user: Aggregate<User, typeof userEvents> = {
   category: 'user',
   events: userEvents,
-  stateVersion: 4,
+  stateVersion: 5,
   initial: {
     status: 'unknown',
     origin: null,
     emailHash: null,
-    provisionedBy: null,
+    createdBy: null,
     identities: [],
     invitations: [],
     joinsAtSignIn: false,
@@ -55,7 +55,7 @@ export const user: Aggregate<User, typeof userEvents> = {
       status: 'registered',
       origin,
       emailHash,
-      provisionedBy,
+      createdBy: provisionedBy,
       key: inUse(state.key),
     }),
     IdentityLinked: (state, identity) => ({
@@ -67,12 +67,12 @@ export const user: Aggregate<User, typeof userEvents> = {
       ...state,
       invitations: [...state.invitations, organizationId],
       joinsAtSignIn:
-        state.joinsAtSignIn || (organizationId === state.provisionedBy && !hasSignedIn(state)),
+        state.joinsAtSignIn || (organizationId === state.createdBy && !hasSignedIn(state)),
     }),
     InvitationsSettled: (state, { organizationIds }) => ({
       ...state,
       invitations: state.invitations.filter((id) => !organizationIds.includes(id)),
-      joinsAtSignIn: state.joinsAtSignIn && !organizationIds.includes(state.provisionedBy ?? ''),
+      joinsAtSignIn: state.joinsAtSignIn && !organizationIds.includes(state.createdBy ?? ''),
     }),
     CurrentOrganizationChanged: (state, { organizationId }) => ({
       ...state,
@@ -154,14 +154,14 @@ export const decideInviteProvisioned =
   }
 
 /**
- * The organizations that a person joins by signing in: the one that provisioned the account, at the
+ * The organizations that a person joins by signing in: the one that created the account, at the
  * first sign-in, and those that she accepted.
  */
 export const joinedBySigningIn = (
-  { joinsAtSignIn, provisionedBy, invitations }: User,
+  { joinsAtSignIn, createdBy, invitations }: User,
   accepted: readonly string[],
 ): string[] =>
-  invitations.filter((id) => accepted.includes(id) || (joinsAtSignIn && id === provisionedBy))
+  invitations.filter((id) => accepted.includes(id) || (joinsAtSignIn && id === createdBy))
 
 /** Forgets invitations that were taken up, declined or withdrawn. */
 export const decideSettleInvitations =

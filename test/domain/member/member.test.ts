@@ -129,12 +129,12 @@ t.test('telling what the platform did to the account', async (t) => {
 
 t.test('backing a key', async (t) => {
   const given = deciding(t, member)
-  const other = { own: false, platform: false, provisionedHere: false }
+  const other = { own: false, platform: false, createdHere: false }
   const byAdmin = requireBacking({ ...admin, ...other })
   const byOwner = requireBacking({ ...owner, ...other })
   const own = requireBacking({ ...admin, ...other, own: true })
   const byPlatform = requireBacking({ ...owner, ...other, platform: true })
-  const byProvider = requireBacking({ ...admin, ...other, provisionedHere: true })
+  const byProvider = requireBacking({ ...admin, ...other, createdHere: true })
   for (const by of [own, byPlatform, byProvider]) {
     given(added('ADMIN')).when(by).changesNothing()
     given(added('MEMBER', 'pending')).when(by).refuses('member_pending')

@@ -265,7 +265,10 @@ t.test('a cancelled answer is left out where its message is asked again', async 
 t.test('a failed message that runs again behind another turn is the last message', async (t) => {
   const before = [created, sent(1), started(1), failed(1), ...turn(2)]
   const again = decideSend(sendOf(3, { messageId: 'message-1' }))
-  deciding(t, session)(...before)
+  deciding(
+    t,
+    session,
+  )(...before)
     .when(again)
     .emitsOnce(started(3, 1))
   const texts = (...events: SessionEvent[]) =>
