@@ -10,6 +10,7 @@ export type Step = {
   status: string
   tokens: number | null
   charge: number | null
+  code?: string | undefined
 }
 
 export type StepRow = {
