@@ -62,6 +62,8 @@ type Source<View extends Document, Table extends EventTable> = ViewSpec &
      */
     ofStream?(event: Recorded): IndexValues
     totals?: Totals<View>
+    /** What remains of a document that an event of `clears` finds; absent: nothing. */
+    remainder?(view: View): View
   }
 
 type IndexValues = { index: string; equals: readonly Scalar[] }
@@ -74,7 +76,7 @@ type Creates<View, Table extends EventTable, Type extends keyof Table> = {
 type Changes<View, Table extends EventTable, Type extends keyof Table> = {
   [T in Type]: Handler<[view: View, event: Seen<Table, T>, id: string], View>
 }
-/** Events that remove every document with these values in an index. */
+/** Events that remove, or reduce, every document with these values in an index. */
 type Clears<Table extends EventTable, Type extends keyof Table> = {
   [T in Type]: Handler<[event: Seen<Table, T>], IndexValues>
 }

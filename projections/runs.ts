@@ -74,6 +74,8 @@ const runView = z.object({
   prompt_tokens: count,
   completion_tokens: count,
   charge: micro,
+  /** Its session is erased: only its numbers and ids are left, for auditors and analysts. */
+  erased: flag,
   incomplete,
 })
 export type RunView = z.infer<typeof runView>
@@ -143,6 +145,13 @@ const endRun = (
     ...change,
   })
 
+/** Nothing takes an erased run up again. */
+const erasedRun = ({ open: _, decided: __, waits: ___, ...view }: RunView): RunView => ({
+  ...view,
+  tool_calls: [],
+  erased: true,
+})
+
 const ofStream = ({ stream, metadata }: Recorded) => ({
   index: 'by_session',
   equals: [metadata.organization_id, idIn(stream)],
@@ -151,6 +160,7 @@ const ofStream = ({ stream, metadata }: Recorded) => ({
 export const runs = projection<RunView, typeof sessionEvents>()({
   name: 'runs',
   schema: runView,
+  version: 2,
   shown: { schema: publicRunSchema, document: publicRun },
   categories: ['session'],
   events: sessionEvents,
@@ -237,6 +247,7 @@ export const runs = projection<RunView, typeof sessionEvents>()({
   },
   ofStream,
   clears: { SessionErased: ofStream },
+  remainder: erasedRun,
   // biome-ignore format: few lines
   ignores: {
     SessionCreated: true, SessionVisibilityChanged: true, UserMessageSent: true, RunCleared: true,

@@ -22,7 +22,7 @@ import { organizations } from '../../projections/organizations.ts'
 import { platformTransparency } from '../../projections/platform-transparency.ts'
 import { runSteps } from '../../projections/run-steps.ts'
 import { runSummaries } from '../../projections/run-summaries.ts'
-import { runs } from '../../projections/runs.ts'
+import { type RunView, runs } from '../../projections/runs.ts'
 import { sessions } from '../../projections/sessions.ts'
 import { storage } from '../../projections/storage.ts'
 import { transparency } from '../../projections/transparency.ts'
@@ -76,6 +76,15 @@ export const laterViewsOf = async (views: Views) => {
 
 export type LaterViews = Awaited<ReturnType<typeof laterViewsOf>>
 
+/** Runs of erased sessions are unknown, except to auditors and analysts, who read the log. */
+const withoutErased = (view: View<RunView>): View<RunView> => ({
+  ...view,
+  async get(id) {
+    const run = await view.get(id)
+    return run?.erased ? undefined : run
+  },
+})
+
 /** The reading side of the prompt read models. */
 export const viewsOf = async (views: Views) => {
   const of = reading(views)
@@ -97,7 +106,7 @@ export const viewsOf = async (views: Views) => {
     memories: await of(memories),
     messages: await of(messages),
     organizations: await of(organizations),
-    runs: await of(runs),
+    runs: withoutErased(await of(runs)),
     sessions: await of(sessions),
     storage: await of(storage),
     unreadableEvents: await of(unreadableEvents),

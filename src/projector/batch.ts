@@ -26,9 +26,10 @@ const nothing: readonly DocumentChange[] = []
 const noDocuments: ReadonlyMap<string, Document> = new Map()
 
 /** The documents that a batch is about. */
-const idsIn = ({ steps, groups }: RoutedBatch): string[] => {
+const idsIn = ({ steps, groups }: RoutedBatch, hasRemainder: boolean): string[] => {
   const ids: string[] = groups ? [...groups.keys()] : []
-  for (const { ids: own, marks } of steps) {
+  for (const { ids: own, marks, clear } of steps) {
+    if (hasRemainder) for (const id of clear?.stored ?? []) ids.push(id)
     for (const id of marks?.stream?.stored ?? []) ids.push(id)
     // The events of one append follow each other, and are mostly about the same document.
     if (typeof own === 'string') {
@@ -66,7 +67,7 @@ const outcome = async (
   const view = projection.name
   try {
     if (steps.some(isByValues)) await findIds(projectionStore, view, steps)
-    const ids = idsIn(routed)
+    const ids = idsIn(routed, 'remainder' in projection)
     const stored = ids.length > 0 ? await projectionStore.load(view, ids) : noDocuments
     const { changes, done, error = routed.error } = folded(projection, routed, stored)
     if (!error) return { cursor, view, changes, position: batch.position }

@@ -108,8 +108,10 @@ const foldedOneByOne = (
       if (marks?.stream) markStream(marks.stream)
       if (clear) {
         const paths = projection.indexes[clear.index]?.equals ?? []
+        if (projection.remainder) for (const id of clear.stored) viewOf(id)
         for (const view of views.values())
-          if (view.now && matchesIndex(view.now, paths, clear.equals)) view.now = undefined
+          if (view.now && matchesIndex(view.now, paths, clear.equals))
+            view.now = projection.remainder?.(view.now)
         for (const id of clear.stored)
           if (!views.has(id)) views.set(id, { before: undefined, now: undefined, cleared: true })
       }

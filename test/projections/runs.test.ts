@@ -146,9 +146,27 @@ t.test('analysts see who, what, how long and for how much, and nothing internal'
   })
 })
 
-t.test('nothing is shown of an erased session', async (t) => {
+t.test('a run of an erased session keeps its numbers, without the names of calls', async (t) => {
   const erased = sessionEvent('SessionErased', later)
-  projecting(t, runs, sessionStream)(...runningSession, erased).showsNothing()
+  const completed = sessionEvent('RunCompleted', later)
+  const seen = projecting(t, runs, sessionStream)
+  const { promptTokens: prompt_tokens, charge } = completed.data
+  const numbers = { run_id: 'run-1', status: 'completed' as const, charge, prompt_tokens }
+  const calls = { ...completed, data: { ...completed.data, toolCalls: [{ id: 'c', name: 'n' }] } }
+  seen(...runningSession, calls).shows({ tool_calls: [{ id: 'c', name: 'n' }] })
+  seen(...runningSession, calls, erased).shows({ ...numbers, tool_calls: [], erased: true })
+})
+
+t.test('a run that was open when its session was erased is not taken up again', async (t) => {
+  const erased = sessionEvent('SessionErased', later)
+  const paused = sessionEvent('RunPaused', later)
+  for (const events of [[], [paused]])
+    projecting(t, runs, sessionStream)(...runningSession, ...events, erased).shows({
+      erased: true,
+      open: undefined,
+      waits: undefined,
+      decided: undefined,
+    } as object)
 })
 
 t.test('every event it handles was given', async (t) => handlesAll(t, runs))

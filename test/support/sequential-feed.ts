@@ -37,7 +37,9 @@ const ofEvents = (projection: EventProjection, log: readonly RecordedEvent[]) =>
     if (clear)
       for (const [id, document] of [...documents]) {
         const paths = projection.indexes[clear.index]?.equals ?? []
-        if (paths.every((path, n) => at(document, path) === clear.equals[n])) documents.delete(id)
+        if (!paths.every((path, n) => at(document, path) === clear.equals[n])) continue
+        if (projection.remainder) documents.set(id, projection.remainder(document))
+        else documents.delete(id)
       }
     for (const id of [projection.id(event)].flat()) {
       const { totals } = projection

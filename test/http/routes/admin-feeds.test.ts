@@ -70,6 +70,17 @@ t.test('a feed is a snapshot, then every change; it resumes where it was left', 
   await same()
   const [, messages] = all
   t.ok(messages?.feed.items.some(({ op }) => op === 'delete'))
+  const runs = all.find(({ view }) => view === 'runs')?.feed
+  t.ok(
+    runs?.items.every(({ op }) => op === 'upsert'),
+    'no run is lost by erasure',
+  )
+  const documents = [...(runs?.table.values() ?? [])] as { erased?: true }[]
+  const ofErased = documents.filter(({ erased }) => erased)
+  t.match(ofErased, [
+    { session_id: 's-1', user_id: guest, status: 'completed', tool_calls: [], charge: Number },
+    { session_id: 's-1', user_id: guest, status: 'completed', tool_calls: [], charge: Number },
+  ])
   const seen = JSON.stringify(all.map(({ feed }) => feed.items))
   t.notMatch(seen, /Not yours/)
   t.notMatch(seen, new RegExp(other.organizationId))
