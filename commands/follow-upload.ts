@@ -22,15 +22,15 @@ import { fileKey } from '../src/support/ids.ts'
 /** An upload and its file. */
 export type FollowedUpload = { uploadId: string; datastoreId: string; filename: string }
 
-type VectorsToStore = Omit<FileEvent<'UploadEmbedded'>['data'], 'uploadId' | 'datastoreId'>
-
-type AnnouncedChunks = Omit<FileEvent<'UploadRereadingStarted'>['data'], 'uploadId' | 'datastoreId'>
-
-type UploadFailure = Omit<FileEvent<'UploadFailed'>['data'], 'uploadId' | 'datastoreId'>
-
-type ReplacedChunks = Omit<FileEvent<'UploadReread'>['data'], 'uploadId' | 'datastoreId'>
-
-type ChunksToStore = Omit<FileEvent<'UploadIndexingStarted'>['data'], 'uploadId' | 'datastoreId'>
+type DataOf<Type extends FileEvent['type']> = Omit<
+  FileEvent<Type>['data'],
+  'uploadId' | 'datastoreId'
+>
+type VectorsToStore = DataOf<'UploadEmbedded'>
+type AnnouncedChunks = DataOf<'UploadRereadingStarted'>
+type UploadFailure = DataOf<'UploadFailed'>
+type ReplacedChunks = DataOf<'UploadReread'>
+type ChunksToStore = DataOf<'UploadIndexingStarted'>
 
 /** The steps of an upload after its arrival. */
 export const followUpload = ({ transact }: { transact: Transact }) => {

@@ -39,7 +39,7 @@ export const approvalView = z.object({
 })
 export type ApprovalView = z.infer<typeof approvalView>
 
-/** Internal fields, not shown to clients. */
+/** Neither in feeds nor in past states. */
 const inner = { position: true } as const
 
 const decided = (

@@ -21,7 +21,7 @@ const ofStream = ({ stream, metadata }: Recorded) => ({
   equals: [metadata.organization_id, idIn(stream)],
 })
 
-/** Internal fields, not shown to clients. */
+/** Neither in feeds nor in past states. */
 const inner = { position: true } as const
 
 export const memories = projection<MemoryView, typeof memoryEvents>()({

@@ -40,7 +40,7 @@ const runStepView = z.object({
 })
 export type RunStepView = z.infer<typeof runStepView>
 
-/** Internal fields, not shown to clients. */
+/** Neither in feeds nor in past states. */
 const inner = { organization_id: true, run_id: true, revision: true } as const
 
 /** A step as it is shown. */

@@ -72,7 +72,7 @@ const runSummaryView = z.object({
 })
 export type RunSummaryView = z.infer<typeof runSummaryView>
 
-/** Internal fields, not shown to clients. */
+/** Neither in feeds nor in past states. */
 const inner = {
   organization_id: true,
   waited_until: true,

@@ -80,7 +80,7 @@ const runView = z.object({
 })
 export type RunView = z.infer<typeof runView>
 
-/** Internal fields, not shown to clients. */
+/** Neither in feeds nor in past states. */
 const inner = {
   node: true,
   revision: true,

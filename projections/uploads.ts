@@ -44,7 +44,7 @@ export const uploadView = z.object({
 })
 export type UploadView = z.infer<typeof uploadView>
 
-/** Internal fields, not shown to clients. */
+/** Neither in feeds nor in past states. */
 const inner = {
   uploaded_by: true,
   chunks_blob: true,

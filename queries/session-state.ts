@@ -10,15 +10,13 @@ export type ElapsedHere = (runId: string) => number | undefined
 export type SessionClock = { now(): Date; elapsedHere: ElapsedHere }
 
 /**
- * Milliseconds since a session's latest turn began, left the queue or resumed after a pause. A run of this process is measured by
- * its monotonic clock, another one by wall time, at least 0.
+ * Milliseconds since a session's latest turn began, left the queue or resumed after a pause. A run
+ * of this process is measured by its monotonic clock, another one by wall time, at least 0.
  */
 export const elapsedOf = ({ run_id, started_at }: SessionRun, clock: SessionClock): number =>
   clock.elapsedHere(run_id) ?? sinceStored(clock, started_at)
 
-/**
- * The state of a session's running or paused turn, for lists; without one, no fields.
- */
+/** The state of a session's running or paused turn, for lists; without one, no fields. */
 export const listedState = (
   run: SessionRun | null,
   clock: SessionClock,
@@ -29,18 +27,9 @@ export const listedState = (
   return { state: run.state }
 }
 
-type SessionItem = Pick<
-  SessionView,
-  'session_id' | 'created_at' | 'last_update_time' | 'is_active' | 'message_count' | 'forked_from'
-> &
-  ReturnType<typeof listedState>
-
 /** A session as lists and its own answer have it. */
-export const sessionItem = (view: SessionView, clock: SessionClock): SessionItem => {
+export const sessionItem = (view: SessionView, clock: SessionClock) => {
   const { session_id, created_at, last_update_time, is_active, message_count, forked_from } = view
-  const item: SessionItem = { session_id, created_at, last_update_time, is_active, message_count }
-  if (forked_from !== undefined) item.forked_from = forked_from
-  const { state } = listedState(view.run, clock)
-  if (state) item.state = state
-  return item
+  const item = { session_id, created_at, last_update_time, is_active, message_count }
+  return { ...item, ...(forked_from && { forked_from }), ...listedState(view.run, clock) }
 }

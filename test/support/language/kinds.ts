@@ -4,7 +4,7 @@
  */
 export const limits = {
   'names that name a situation': 0,
-  'names that begin with such a word': 7,
+  'names that begin with such a word': 5,
   'comments and test titles with such wording': 0,
   'comment lines over 100 columns': 5,
   'clauses in place of a noun': 0,
