@@ -152,7 +152,12 @@ export const sessionEvents = {
     charge: z.int().min(0).optional(),
     /** The call of its model that it failed with, and the code of that failure. */
     failedCall: z
-      .object({ at, model: z.string(), durationMs: z.number().min(0), code: z.string() })
+      .object({
+        at: placeInRun,
+        model: z.string(),
+        durationMs: z.number().min(0),
+        code: z.string(),
+      })
       .optional(),
   }),
   AgentRouted: z.object({
