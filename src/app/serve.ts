@@ -147,6 +147,8 @@ const running = async (config: Config, out: ReturnType<typeof logTo>): Promise<v
     log.info({ model: defaultModel }, answering(defaultModel))
     log.info({ url }, 'ready')
     if (credentials) output.write(welcome(config.PUBLIC_URL ?? url, defaultModel, credentials))
+    // Whoever waits for the server learns of it at once, not with the next lines.
+    await output.flushed(flushMs)
   } catch (error) {
     await stop()
     throw error

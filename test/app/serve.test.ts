@@ -220,3 +220,12 @@ t.test(
     server.kill('SIGCONT')
   },
 )
+
+t.test('a server that is ready has written so, whatever ends it then', async (t) => {
+  const module = new URL('../../src/app/serve.js', import.meta.url)
+  const program = `import { serve } from '${module}'; await serve(process.env); process.reallyExit()`
+  const args = ['--input-type=module', '-e', program]
+  const env = { DATA_DIR: newFolder(t), HOST: '127.0.0.1', PORT: '0', DEMO: 'off' }
+  const { stdout } = await run(process.execPath, args, { env })
+  t.match(stdout, /"msg":"ready"}\n$/)
+})
