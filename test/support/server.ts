@@ -13,7 +13,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import { client } from './client.ts'
 import { platform, superAdminKey } from './platform.ts'
 import { providerDouble, type Reply } from './provider-double.ts'
-import { serverProcess } from './server-script.ts'
+import { quickStart, serverProcess } from './server-script.ts'
 
 type Env = Record<string, string>
 
@@ -40,13 +40,21 @@ const settings = (path: string, env: Env): Env => ({
 
 const ready = /"url":"(?<url>http:[^"]+)","msg":"ready"/
 
-/**
- * One life of the server in a child process, which a command such as `nsenter` may start. `onStart`
- * gets the process before it is ready.
- */
-const oneLife = async (env: Env, by: readonly string[], onStart: (child: ChildProcess) => void) => {
+type Start = {
+  /** A command, such as `nsenter`, that starts it. */
+  by?: readonly string[]
+  /** Options of node, besides those of `npm start`. */
+  options?: readonly string[]
+}
+
+/** One life of the server in a child process. `onStart` gets the process before it is ready. */
+const oneLife = async (
+  env: Env,
+  { by = [], options = quickStart }: Start,
+  onStart: (child: ChildProcess) => void,
+) => {
   const { script, env: own } = serverProcess(env)
-  const [command = '', ...rest] = [...by, process.execPath, ...serverOptions, script]
+  const [command = '', ...rest] = [...by, process.execPath, ...serverOptions, ...options, script]
   const child = spawn(command, rest, {
     env: { PATH: process.env.PATH ?? '', ...own, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -90,15 +98,12 @@ const oneLife = async (env: Env, by: readonly string[], onStart: (child: ChildPr
 /** A process for audits would cost each test a second; tests of it ask for it. */
 const inTests = { positionGap: 7, rightsLookMs: 100, laterApart: false }
 
-/**
- * The real process on a data folder of its own; gone when the test ends. `by`: a command that
- * starts it.
- */
-export const startServer = async (t: Owner, env: Env = {}, by: readonly string[] = []) => {
+/** The real process on a data folder of its own; gone when the test ends. */
+export const startServer = async (t: Owner, env: Env = {}, start: Start = {}) => {
   const all = settings(await newFolder(t), env)
   let child: ChildProcess | undefined
   const next = () =>
-    oneLife(all, by, (started) => {
+    oneLife(all, start, (started) => {
       child = started
     })
   let life = await next()

@@ -47,13 +47,15 @@ export const attackedServer = async (t: Owner, env: Record<string, string> = {})
       base_url: url,
     }),
   )
-  return startServer(t, {
+  const settings = {
     LLM_PROVIDERS: JSON.stringify(providers),
     // Where the attacks' tools and servers are.
     API_CALL_ALLOW_HOSTS: '127.0.0.1',
     ...allocatorSettings,
     ...env,
-  })
+  }
+  // Its memory is measured: it has only the options of `npm start`.
+  return startServer(t, settings, { options: [] })
 }
 
 /** Asks for health all the time; `stop` tells how it was answered. */

@@ -1,7 +1,14 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import type { BuildOptions, Plugin } from 'esbuild'
+import { serverOptions } from '../../../bench/processes.ts'
+import { user } from '../client.ts'
+import { platform, superAdminKey } from '../platform.ts'
+import { quickStart } from '../server-script.ts'
 import { wrapper } from './cached-script.ts'
 
 const compiled = resolve('dist/src')
@@ -110,6 +117,28 @@ const bundleInto = async (folder: string): Promise<void> => {
 }
 
 /**
+ * The first life of the server leaves its code cache: most tests kill theirs, which then leave
+ * none. What it executes is in the cache, so it starts as tests start it, and answers a chat.
+ */
+const warm = async (folder: string): Promise<void> => {
+  const DATA_DIR = join(folder, 'first-life')
+  const options = [...serverOptions, ...quickStart, join(folder, 'main.js')]
+  const child = spawn(process.execPath, options, {
+    env: { DATA_DIR, HOST: '127.0.0.1', PORT: '0', SUPER_ADMIN_KEY: superAdminKey, DEMO: 'off' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const exit = once(child, 'exit')
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { msg, url } = JSON.parse(line)
+    if (msg !== 'ready') continue
+    const key = await (await platform(url).organization()).key()
+    await key.chat({ messages: user('Hello') })
+    child.kill()
+  }
+  await exit
+}
+
+/**
  * The compiled server, and each script that it starts, as a file each with a code cache: a process
  * then starts with a third of the CPU time. The folder lies in the project, as native packages are
  * found from there.
@@ -118,7 +147,7 @@ export const bundle = () => {
   const folder = mkdtempSync(resolve('dist/bundle-'))
   return {
     folder,
-    written: bundleInto(folder),
+    written: bundleInto(folder).then(() => warm(folder)),
     remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }),
   }
 }
