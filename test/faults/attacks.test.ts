@@ -1,11 +1,13 @@
 import t from 'tap'
 import { hasProc, memoryOf } from '../support/process-state.ts'
 import { attackedServer, holds } from '../support/under-attack.ts'
-import { attacks } from './attacks/attacks.ts'
+import { attacks, namesAlone } from './attacks/attacks.ts'
 
 /** ATTACK=words tries only those whose name has these words. */
 const { ATTACK = '' } = process.env
-const chosen = Object.entries(attacks).filter(([name]) => name.includes(ATTACK))
+const chosen = Object.entries(attacks).filter(([name]) =>
+  ATTACK ? name.includes(ATTACK) : namesAlone.includes(name),
+)
 
 // Some seconds each.
 t.setTimeout(300_000)

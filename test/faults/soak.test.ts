@@ -8,12 +8,10 @@ import { raw } from '../support/raw.ts'
 import { rounds } from '../support/rounds.ts'
 import type { StartedServer } from '../support/server.ts'
 import { attackedServer, expect, holds } from '../support/under-attack.ts'
-import { attacks } from './attacks/attacks.ts'
+import { attacks, namesAtOnce } from './attacks/attacks.ts'
 
 /** Each attack is tried at least once; more often as long as this lasts. */
 const lastsMs = rounds(1_000, 30_000)
-/** For everyday a third of them: each alone is in attacks.test.ts. */
-const names = Object.keys(attacks).filter((_, n) => n % rounds(3, 1) === 0)
 /** All attacks share what there is of processors: here they have two, and so have their clients. */
 const ofAll = { p99Ms: 20_000, grownMb: 500 }
 /** Memory that the process retains: indexes, threads, a heap that is not yet collected. */
@@ -75,7 +73,7 @@ t.test(
       t,
       { url, pid, idle },
       async () => {
-        await Promise.all(names.map(tryOn))
+        await Promise.all(namesAtOnce.map(tryOn))
       },
       ofAll,
     )

@@ -13,10 +13,10 @@ import { connect } from '../support/socket.ts'
 
 /** FUZZ_SEED and FUZZ_RUNS (requests to each route) extend the search beyond an ordinary run. */
 const seed = Number(process.env.FUZZ_SEED ?? 1)
-const numRuns = Number(process.env.FUZZ_RUNS ?? rounds(5, 40))
+const numRuns = Number(process.env.FUZZ_RUNS ?? rounds(3, 40))
 
 /** How many routes may change one world. */
-const mostChanges = process.env.FUZZ_RUNS ? 1 : rounds(4, 1)
+const mostChanges = process.env.FUZZ_RUNS ? 1 : rounds(8, 1)
 
 t.setTimeout(Math.max(300_000, numRuns * 20_000))
 

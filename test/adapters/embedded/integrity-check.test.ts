@@ -11,13 +11,14 @@ import { type RecordedEvent, START, StoreDamaged } from '../../../src/ports/even
 import { eventually } from '../../support/eventually.ts'
 import { gathered, noted } from '../../support/noted.ts'
 import { at } from '../../support/positions.ts'
+import { rounds } from '../../support/rounds.ts'
 import { cutOff, flipText, randomNumbers, spoil } from '../../support/spoiled.ts'
 
 t.setTimeout(600_000)
 
 const streams = 40
 /** In this process, which lmdb may end: test/faults/damage tries more, on servers. */
-const seeds = 24
+const seeds = rounds(8, 24)
 /** Also on a busy machine the check ends first. */
 const patienceMs = 600_000
 

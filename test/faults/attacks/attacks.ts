@@ -1,3 +1,4 @@
+import { rounds } from '../../support/rounds.ts'
 import type { Attack } from '../../support/under-attack.ts'
 import { compressedTexts } from './compressed-texts.ts'
 import { deepJson } from './deep-json.ts'
@@ -51,3 +52,11 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'small inputs that multiply': generatedTexts,
   'forms that nobody asked for, and files in JSON': largeForms,
 }
+
+const names = Object.keys(attacks)
+
+/** Tried at once, in soak.test.ts: for everyday a third of them. */
+export const namesAtOnce = names.filter((_, n) => n % rounds(3, 1) === 0)
+
+/** Tried one after another, in attacks.test.ts: for everyday those that are not tried at once. */
+export const namesAlone = names.filter((name) => rounds(0, 1) || !namesAtOnce.includes(name))

@@ -1,9 +1,11 @@
 import { user } from '../../support/client.ts'
+import { rounds } from '../../support/rounds.ts'
 import { type Attack, expect } from '../../support/under-attack.ts'
 
 /** Agents of four levels, each of which runs all of the next one. */
 const levels = 4
-const width = 100
+const width = rounds(50, 100)
+const turns = rounds(10, 20)
 
 /**
  * Hundreds of agents of 81 kB, all of which a turn can come to; one is changed before each turn.
@@ -32,7 +34,7 @@ export const largeAgents: Attack = async (server) => {
   await server.platform.ask('PATCH', `${at}/${orchestrator}`, { sub_agents: below })
   const key = await organization.key()
   return async () => {
-    for (let turn = 0; turn < 20; turn++) {
+    for (let turn = 0; turn < turns; turn++) {
       const changed = below[turn % width]
       await server.platform.ask('PATCH', `${at}/${changed}`, { description: `Change ${turn}` })
       expect(await key.chat({ messages: user('Hi') }), 200)
