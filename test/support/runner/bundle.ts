@@ -131,9 +131,12 @@ const warm = async (folder: string): Promise<void> => {
   for await (const line of createInterface({ input: child.stdout })) {
     const { msg, url } = JSON.parse(line)
     if (msg !== 'ready') continue
-    const key = await (await platform(url).organization()).key()
-    await key.chat({ messages: user('Hello') })
-    child.kill()
+    try {
+      const key = await (await platform(url).organization()).key()
+      await key.chat({ messages: user('Hello') })
+    } finally {
+      child.kill()
+    }
   }
   await exit
 }
