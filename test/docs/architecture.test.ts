@@ -44,6 +44,8 @@ const item = (label: string, links: string): string[] => {
   return lines
 }
 
+const chatPath = '/api/external/v1/chat/completions'
+
 /** Tests that a section names: a section stays short. */
 const mostTests = 12
 
@@ -61,6 +63,7 @@ const operationSections = (contract: Contract): string[] => {
       `### \`${method.toUpperCase()} ${path}\``,
       '',
       ...item('Route', cell([route])),
+      ...item('In order', path === chatPath ? '[a turn, from request to answer](a-turn.md)' : ''),
       ...item('Commands', cell(commands)),
       ...item('Queries and more', cell([...queries, ...work])),
       ...item(deciders.length > 0 ? 'Decides by' : 'Events', decides),
@@ -87,7 +90,7 @@ For every operation of \`/api/openapi.json\`:
 - the views that a query reads or an event of the commands changes, and the workers on those views;
 - the tests of the route, then those of the other files.
 
-The sections leave out the steps of every request: authentication ([authenticate](../src/http/checks/authenticate.ts)),
+The sections leave out the steps of every request: authentication ([order](../src/http/checks/order.ts)),
 access ([find-access](../src/caches/find-access.ts)), delegation ([delegate](../src/security/delegate.ts)), payment
 ([require-subscription](../src/turns/begin/require-subscription.ts)), the wait for the views
 ([watermarks](../src/projector/watermarks.ts)) and the counts

@@ -10,6 +10,9 @@ const walks = [
 
 const eventTypes = new Set(Object.values(eventsByCategory).flatMap((table) => Object.keys(table)))
 
+/** Types of `src/turns` that a page names. */
+const otherTypes = new Set(['LiveTurn', 'TurnRequest'])
+
 for (const { page, most } of walks) {
   const text = readFileSync(page, 'utf8')
   const links = [...text.matchAll(/\[`(\w+)`\]\(\.\.\/([^)]+)\)/g)]
@@ -30,8 +33,7 @@ for (const { page, most } of walks) {
 
   t.test(`each event on ${page} is stored`, (t) => {
     const events = [...text.matchAll(/`([A-Z]\w+)`/g)].flatMap(([, name = '']) => name)
-    for (const name of events.filter((name) => name !== 'LiveTurn'))
-      t.ok(eventTypes.has(name), name)
+    for (const name of events) t.ok(eventTypes.has(name) || otherTypes.has(name), name)
     t.end()
   })
 
@@ -50,3 +52,23 @@ for (const { page, most } of walks) {
     t.end()
   })
 }
+
+const turnPage = readFileSync('docs/a-turn.md', 'utf8')
+const turnSteps = turnPage.slice(turnPage.indexOf('\n## Begin'), turnPage.indexOf('```mermaid'))
+
+t.test('the steps of a turn link at most fifteen files, and all of them count', (t) => {
+  const files = [...turnSteps.matchAll(/\]\(\.\.\/([^)]+)\)/g)].map(([, file]) => file)
+  t.ok(files.length > 10)
+  t.ok(new Set(files).size <= 15, `${new Set(files).size}`)
+  t.end()
+})
+
+t.test('each function that a step of a turn names is linked on the page', (t) => {
+  /** A field of the body, and parts of `sendTurn`. */
+  const noFunctions = new Set(['stream', 'started', 'runNow'])
+  const names = [...turnSteps.matchAll(/`([a-z]\w+)`/g)].map(([, name = '']) => name)
+  t.ok(names.length > 30)
+  for (const name of names)
+    t.ok(noFunctions.has(name) || turnPage.includes(`[\`${name}\`](../`), name)
+  t.end()
+})

@@ -1,7 +1,9 @@
-import type { Charge } from '../../agents/agent-event.ts'
+import type { Charge, TurnDone } from '../../agents/agent-event.ts'
 import { saturate } from '../../domain/amounts.ts'
 import { limitCode } from '../../domain/run-limits.ts'
+import type { Sealed } from '../../domain/sealed.ts'
 import type { RunEndType, SessionEvent } from '../../domain/session/events.ts'
+import type { Keyed } from '../../security/vault.ts'
 import type { RunResult } from '../run/agent-input.ts'
 import type { TurnRequest } from '../turn.ts'
 import { limitsOf } from '../turn.ts'
@@ -48,6 +50,26 @@ export const modelsOf = (charges: readonly Charge[], total: number) => {
     left -= charge
     return { model, ...usage, charge, price }
   })
+}
+
+type Answer = { runId: string; messageId: string; done: TurnDone; state: Sealed | undefined }
+
+/** The events of an answer; with `state`, of one that calls the client's tools and waits. */
+export const answerEvents = (
+  { runId, messageId, done, state }: Answer,
+  { seal }: Keyed,
+): SessionEvent[] => {
+  const answer = { messageId, runId, agent: done.agent, content: seal(done.text) }
+  if (!state) return [{ type: 'AssistantMessageRecorded', data: answer }]
+  const { tool_calls: calls = [] } = done
+  const toolCalls = calls.map((call) => ({ ...call, arguments: seal(call.arguments) }))
+  return [
+    {
+      type: 'ClientToolsCalled',
+      data: { runId, calls: calls.map(({ id, name }) => ({ id, name })), state },
+    },
+    { type: 'AssistantMessageRecorded', data: { ...answer, toolCalls } },
+  ]
 }
 
 type End = SessionEvent<RunEndType>

@@ -13,11 +13,10 @@ import type { WaitForPosition } from '../../ports/views.ts'
 import type { Keyed } from '../../security/vault.ts'
 import { unixSeconds } from '../../support/iso-time.ts'
 import type { RunResult } from '../run/agent-input.ts'
-import { answerEvents } from '../run/client-calls.ts'
 import { failureCode } from '../run/failure-code.ts'
 import type { TurnLog } from '../run/turn-log.ts'
 import type { Outcome, TurnRequest } from '../turn.ts'
-import { costOf, endOf, limitEvent } from './run-end.ts'
+import { answerEvents, costOf, endOf, limitEvent } from './run-end.ts'
 import { pauseOf, pendingOf } from './run-pause.ts'
 
 export type StoreOutcomeUses = {

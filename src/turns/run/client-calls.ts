@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import type { TurnDone } from '../../agents/agent-event.ts'
 import { chatMessages, type Suspended, suspended } from '../../agents/suspended.ts'
 import type { Sealed } from '../../domain/sealed.ts'
-import type { SessionEvent } from '../../domain/session/events.ts'
 import type { ChatMessage } from '../../ports/model.ts'
 import type { Keyed } from '../../security/vault.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
@@ -72,24 +70,4 @@ export const sealedResults = async (
     sealed.push({ messageId: idOf(n), toolId, content: key.seal(content) })
   }
   return sealed
-}
-
-type Answer = { runId: string; messageId: string; done: TurnDone; state: Sealed | undefined }
-
-/** The events of an answer; with `state`, of one that calls the client's tools and waits. */
-export const answerEvents = (
-  { runId, messageId, done, state }: Answer,
-  { seal }: Keyed,
-): SessionEvent[] => {
-  const answer = { messageId, runId, agent: done.agent, content: seal(done.text) }
-  if (!state) return [{ type: 'AssistantMessageRecorded', data: answer }]
-  const { tool_calls: calls = [] } = done
-  const toolCalls = calls.map((call) => ({ ...call, arguments: seal(call.arguments) }))
-  return [
-    {
-      type: 'ClientToolsCalled',
-      data: { runId, calls: calls.map(({ id, name }) => ({ id, name })), state },
-    },
-    { type: 'AssistantMessageRecorded', data: { ...answer, toolCalls } },
-  ]
 }

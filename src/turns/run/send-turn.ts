@@ -46,8 +46,8 @@ type Ending = Outcome | { answeringRunId: string | undefined }
 const notBegun = () => 0
 
 /**
- * Sends a turn: a place among the payer's runs, then its turn in the session, then the message is
- * stored and its run executed.
+ * Sends a turn. It is tracked at once, admitted among its payer's runs, and waits for its session.
+ * Then it enters its place, and its message is stored and its run executed.
  */
 export const sendTurn = (uses: Uses) => {
   const { scheduler, startRun, executeRun, findOrResumeTurn, clock } = uses
