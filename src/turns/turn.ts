@@ -8,7 +8,7 @@ import type { Viewer } from '../domain/session/viewer.ts'
 import type { Call } from '../ports/call.ts'
 import type { AnswerFormat, ChatMessage, ModelSettings } from '../ports/model.ts'
 import type { ArrivedParts } from './begin/receive-parts.ts'
-import type { TurnLog } from './run/turn-log.ts'
+import type { TurnItems } from './turn-items.ts'
 
 /** The result of a client's own tool for a call. */
 export type ToolAnswer = { toolId: string; content: string }
@@ -114,7 +114,7 @@ export type LiveTurn = {
   created: number
   /** Absent: the first. */
   attempt?: number
-  log: TurnLog
+  items: TurnItems
   /** Who would own its session if it began one; undefined for turns that are read back. */
   requester?: { ownerId: string; keyId: string | null } | undefined
   /**

@@ -161,7 +161,7 @@ const attempt = async (
   const writer = stepWriter({
     stepOf: stepsOf(runId, seal),
     record: async (steps) => steps.forEach(store),
-    answers: recorded.used.modelCalls,
+    answerCount: recorded.used.modelCalls,
   })
   const clock = { now: () => new Date(at), monotonic: () => 0, id: newId }
   const host = { ...hostOf({ tools: [tool('read'), tool('write')], models }), clock }
@@ -190,7 +190,7 @@ const attempt = async (
       complete: resolve,
     })
   })
-  for (const step of await writer.rest(false)) store(step)
+  for (const step of await writer.rest({ answerIsMessage: false })) store(step)
   return life
 }
 

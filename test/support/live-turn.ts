@@ -1,6 +1,6 @@
 import type { TurnDone } from '../../src/agents/agent-event.ts'
-import { turnLog } from '../../src/turns/run/turn-log.ts'
 import type { LiveTurn, Outcome } from '../../src/turns/turn.ts'
+import { turnItems } from '../../src/turns/turn-items.ts'
 
 /** A part of the answer. */
 export const token = (text: string, path?: number[]) => ({
@@ -20,7 +20,7 @@ export const doneWith = (text: string): TurnDone => ({
   charges: [],
 })
 
-/** A turn in memory whose log is empty; `outcome` is how it ended. */
+/** A turn in memory without items; `outcome` is how it ended. */
 export const turnWith = (outcome: Outcome, more: Partial<LiveTurn> = {}): LiveTurn => {
   const turn: LiveTurn = {
     runId: 'run-1',
@@ -28,7 +28,7 @@ export const turnWith = (outcome: Outcome, more: Partial<LiveTurn> = {}): LiveTu
     organizationId: 'organization-1',
     agentId: 'agent-1',
     created: 1,
-    log: turnLog(),
+    items: turnItems(),
     started: Promise.resolve().then(() => turn),
     outcome: Promise.resolve(outcome),
     cancel: () => undefined,

@@ -61,12 +61,12 @@ const requireArguments = (args: unknown) => {
 /**
  * What happens in the run, for clients that asked for progress. At most as many as it has steps.
  */
-const tellProgress = async ({ log }: LiveTurn, { mcpReq }: ServerContext): Promise<void> => {
+const tellProgress = async ({ items }: LiveTurn, { mcpReq }: ServerContext): Promise<void> => {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return
   let progress = 0
-  for await (const items of log.follow(0, mcpReq.signal))
-    for (const item of items) {
+  for await (const batch of items.follow(0, mcpReq.signal))
+    for (const item of batch) {
       if (item.event === 'token_agent' || !lifecycleOf(item)) continue
       const { event } = item
       const name = 'tool_name' in item ? item.tool_name : 'agent' in item ? item.agent : ''

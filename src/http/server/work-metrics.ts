@@ -193,17 +193,17 @@ export const workMetrics = (configured: ReadonlySet<string>) => {
           if (call) countsOf(event.model).called((performance.now() - call.at) / 1000)
         } else if (event.event === 'tool_completed') plus(tools, event.ok ? 'ok' : 'failed')
       },
-      ended({ ended: outcome, done, refusal }) {
-        plus((first ?? countsOf(noModel)).runs, done.in_doubt ? 'in_doubt' : outcomes[outcome])
-        if (refusal && calls.size > 0 && outcome !== 'limited') plus(errors, refusal.code)
+      ended({ status, done, refusal }) {
+        plus((first ?? countsOf(noModel)).runs, done.in_doubt ? 'in_doubt' : outcomes[status])
+        if (refusal && calls.size > 0 && status !== 'limited') plus(errors, refusal.code)
         // Its attempts are counted together, at its end.
-        if (outcome === 'paused') return
+        if (status === 'paused') return
         for (const { model: name, usage, charge } of done.charges) {
           const model = countsOf(name)
           model.tokens ??= { prompt: 0, completion: 0 }
           model.tokens.prompt += usage.promptTokens
           model.tokens.completion += usage.completionTokens
-          if (charged.has(outcome)) model.credits = (model.credits ?? 0) + charge / creditUnit
+          if (charged.has(status)) model.credits = (model.credits ?? 0) + charge / creditUnit
         }
       },
     }

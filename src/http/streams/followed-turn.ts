@@ -53,7 +53,7 @@ export const findFollowedTurn =
         attempt !== undefined && attempt !== present
       const live = turns.find(runId)
       if (live) {
-        const isPlace = !isOther(live) && place.item <= live.log.end()
+        const isPlace = !isOther(live) && place.item <= live.items.end()
         return { turn: live, from: isPlace ? place : beginning }
       }
       const { had, from } = resumed(place)

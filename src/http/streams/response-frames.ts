@@ -164,9 +164,9 @@ export async function* responseFrames(
   const events = responseEvents(turn, stream)
   const start = events.start()
   if (start !== '') yield start
-  if (untilNow && turn.log.end() === 0) return events.count()
+  if (untilNow && turn.items.end() === 0) return events.count()
   const ordered = branchOrder()
-  for await (const items of turn.log.follow(0, signal)) {
+  for await (const items of turn.items.follow(0, signal)) {
     let text = ''
     for (const item of items.flatMap(ordered))
       if (item.event === 'token') text += events.delta(item.text)

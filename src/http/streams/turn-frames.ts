@@ -1,12 +1,12 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { utf8Of, type Writing } from '../../support/utf8.ts'
+import { failureCodeOf } from '../../turns/failure-code.ts'
 import type { Had } from '../../turns/read/past-turn.ts'
 import { pendingOf } from '../../turns/record/run-pause.ts'
 import { branchOrder } from '../../turns/run/branch-order.ts'
-import { failureCodeOf } from '../../turns/run/failure-code.ts'
-import type { TurnItem } from '../../turns/run/turn-log.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
+import type { TurnItem } from '../../turns/turn-items.ts'
 import { typeOf } from '../errors/refusal-table.ts'
 import { type CutOff, cutOff, frame } from './sse.ts'
 
@@ -198,7 +198,7 @@ const frameWriter = (run: string, attempt: number, format: StreamFormat, from: S
  * with it, at the place that was reached. Tells whether the stream is cut off.
  */
 export async function* turnFrames(
-  { runId, log, attempt = 1 }: LiveTurn,
+  { runId, items, attempt = 1 }: LiveTurn,
   format: StreamFormat,
   from: StreamPlace,
   signal?: AbortSignal,
@@ -208,18 +208,18 @@ export async function* turnFrames(
   let opening = frames.opening()
   const first = frames.next()
   // Earlier items are put in order too: places are those in the order that was sent.
-  let at = format.inBranchOrder ? log.first + 1 : first
+  let at = format.inBranchOrder ? items.first + 1 : first
   const ordered = format.inBranchOrder ? branchOrder() : undefined
 
   // The opening is sent with the first items, where they are there already.
-  if (opening !== '' && log.end() < at) {
+  if (opening !== '' && items.end() < at) {
     yield Buffer.from(opening)
     opening = ''
   }
-  for await (const items of log.follow(at - 1, signal)) {
+  for await (const batch of items.follow(at - 1, signal)) {
     const bytes = utf8Of((to) => {
       to.write(opening)
-      for (const item of ordered ? items.flatMap(ordered) : items)
+      for (const item of ordered ? batch.flatMap(ordered) : batch)
         if (at++ >= frames.next()) frames.write(item, to)
     })
     opening = ''

@@ -32,7 +32,7 @@ export const sendTurn = async (
   about: About,
 ): Promise<void> => {
   const turn = await liveTurn.started
-  for await (const items of turn.log.follow(0, connection.gone))
+  for await (const items of turn.items.follow(0, connection.gone))
     for (const item of items) {
       const frame = stepFrame(item, about)
       if (frame) connection.send(frame)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { type Refusal, refusal } from '../../domain/refusal.ts'
-import type { TurnItem } from '../../turns/run/turn-log.ts'
+import type { TurnItem } from '../../turns/turn-items.ts'
 import { complexity, malformation } from '../checks/json-text.ts'
 import { InvalidRequest, issuesOf } from '../checks/validate.ts'
 import { wholeErrorOf } from '../errors/bodies.ts'

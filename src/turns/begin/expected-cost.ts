@@ -7,7 +7,7 @@ import { refusal } from '../../domain/refusal.ts'
 import type { Call } from '../../ports/call.ts'
 import type { Log } from '../../ports/log.ts'
 import type { ChatMessage, Models, Price } from '../../ports/model.ts'
-import { failureCode } from '../run/failure-code.ts'
+import { failureCode } from '../failure-code.ts'
 import type { TurnRequest } from '../turn.ts'
 import { limitsOf } from '../turn.ts'
 

@@ -8,7 +8,7 @@ import type { Call } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Models } from '../../ports/model.ts'
 import { stopwatch } from '../../support/stopwatch.ts'
-import { failureCode } from '../run/failure-code.ts'
+import { failureCode } from '../failure-code.ts'
 
 /**
  * Warmed instances are released after about an hour of inactivity (docs/contract/limits.md#times).

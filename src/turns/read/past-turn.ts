@@ -10,8 +10,8 @@ import { isRefusalCode } from '../../domain/refusal-words.ts'
 import { limitCode, limitWords } from '../../domain/run-limits.ts'
 import { unixSeconds } from '../../support/iso-time.ts'
 import { pendingOf } from '../record/run-pause.ts'
-import { failedItem, turnLog } from '../run/turn-log.ts'
 import { isAnswered, type LiveTurn, type Outcome, refusalOf } from '../turn.ts'
+import { failedItem, turnItems } from '../turn-items.ts'
 import { createdOf } from './run-start.ts'
 
 const noneWait: FindPendingApprovals = async () => []
@@ -70,12 +70,12 @@ export const pastTurn =
       code === limitCode && limit ? { message: limitWords(limit) } : {},
     )
     const failed = status === 'failed' || status === 'timed_out'
-    const log = turnLog(had.items)
+    const items = turnItems(had.items)
     const { attempt = 1 } = run
-    if (attempt > 1 && had.items === 0) log.push({ event: 'run_resumed', attempt })
+    if (attempt > 1 && had.items === 0) items.push({ event: 'run_resumed', attempt })
     const rest = text.slice(had.characters)
-    if (rest !== '') log.push({ event: 'token', agent, step_id: runId, text: rest })
-    for (const approval of approvals) log.push(approval)
+    if (rest !== '') items.push({ event: 'token', agent, step_id: runId, text: rest })
+    for (const approval of approvals) items.push(approval)
     const outcome: Outcome = failed
       ? { status: 'failed', refusal: failure }
       : paused
@@ -83,8 +83,8 @@ export const pastTurn =
         : status === 'cancelled'
           ? { status, done }
           : { status: 'completed', done, ...completionTime(run) }
-    log.push(isAnswered(outcome) ? done : failedItem(refusalOf(outcome)))
-    log.close()
+    items.push(isAnswered(outcome) ? done : failedItem(refusalOf(outcome)))
+    items.close()
     const turn: LiveTurn = {
       runId,
       sessionId: session_id,
@@ -92,7 +92,7 @@ export const pastTurn =
       agentId: run.agent_id,
       created: createdOf(runId, Date.parse(started_at)),
       attempt,
-      log,
+      items,
       started: Promise.resolve().then(() => turn),
       outcome: Promise.resolve(outcome),
       cancel: () => undefined,

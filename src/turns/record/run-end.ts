@@ -4,9 +4,8 @@ import { limitCode } from '../../domain/run-limits.ts'
 import type { Sealed } from '../../domain/sealed.ts'
 import type { RunEndType, SessionEvent } from '../../domain/session/events.ts'
 import type { Keyed } from '../../security/vault.ts'
-import type { RunResult } from '../run/agent-input.ts'
-import type { TurnRequest } from '../turn.ts'
-import { limitsOf } from '../turn.ts'
+import { limitsOf, type TurnRequest } from '../turn.ts'
+import type { RunResult } from './run-result.ts'
 
 /** What a run has cost, and the agent that spoke last. */
 export type RunCost = {
@@ -82,23 +81,23 @@ type End = SessionEvent<RunEndType>
 export const endOf = (
   request: TurnRequest,
   runId: string,
-  driven: RunResult,
+  result: RunResult,
   durationMs: number,
 ): End => {
-  const { ended: outcome, done } = driven
+  const { status, done } = result
   const { charges } = done
-  const cost = costOf(request, driven)
-  const isOfOne = outcome === 'done' && charges.length === 1
+  const cost = costOf(request, result)
+  const isOfOne = status === 'done' && charges.length === 1
   const uses =
     charges.length > 0 && !isOfOne ? { ...cost, models: modelsOf(charges, cost.charge) } : cost
-  if (outcome === 'timed_out') return { type: 'RunTimedOut', data: { runId, ...uses } }
-  if (outcome === 'failed') {
-    const { refusal: refused, cause } = driven
+  if (status === 'timed_out') return { type: 'RunTimedOut', data: { runId, ...uses } }
+  if (status === 'failed') {
+    const { refusal: refused, cause } = result
     const failure = { code: refused.code, ...(cause === undefined ? {} : { cause }) }
     return { type: 'RunFailed', data: { runId, ...failure, ...uses } }
   }
-  if (outcome === 'limited') return { type: 'RunFailed', data: { runId, code: limitCode, ...uses } }
-  if (outcome === 'cancelled') return { type: 'RunCancelled', data: { runId, ...uses } }
+  if (status === 'limited') return { type: 'RunFailed', data: { runId, code: limitCode, ...uses } }
+  if (status === 'cancelled') return { type: 'RunCancelled', data: { runId, ...uses } }
   const { finish_reason: finishReason, tool_calls } = done
   const [first] = charges
   const model = first?.model ?? 'none'
@@ -117,8 +116,8 @@ export const endOf = (
 /** What is recorded of the limit that ended a run, before its end. */
 export const limitEvent = (
   runId: string,
-  driven: RunResult,
+  result: RunResult,
 ): SessionEvent<'RunLimitReached'> | undefined => {
-  const limit = driven.ended === 'limited' ? driven.limit : driven.done.limit
+  const limit = result.status === 'limited' ? result.limit : result.done.limit
   return limit && { type: 'RunLimitReached', data: { runId, ...limit } }
 }

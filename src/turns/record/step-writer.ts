@@ -15,8 +15,8 @@ type Uses = {
   stepOf(event: AgentEvent): SessionEvent | undefined
   /** Stores steps of the run. @throws RunLost, AppendTooLarge, StoreUnavailable */
   record(steps: readonly SessionEvent[]): Promise<unknown>
-  /** Answers of the run's models that are recorded already. */
-  answers?: number
+  /** How many answers of the run's models are recorded already. */
+  answerCount?: number
 }
 
 /** Steps of a running turn are stored after this long, so that its status can be read. */
@@ -37,11 +37,11 @@ const answersIn = (events: readonly AgentEvent[]): number => {
  * Writes the steps of a run in order: after a while, or when somebody waits for it. Steps of one
  * iteration of the event loop are written together. A failed write is retried with the next.
  */
-export const stepWriter = ({ stepOf, record, answers = 0 }: Uses) => {
+export const stepWriter = ({ stepOf, record, answerCount: recorded = 0 }: Uses) => {
   let failed = (_error: unknown): void => undefined
   let waiting: AgentEvent[] = []
   let bound = false
-  let answerCount = answers
+  let answerCount = recorded
   let writing: Promise<void> | undefined
   let coming: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -93,8 +93,8 @@ export const stepWriter = ({ stepOf, record, answers = 0 }: Uses) => {
     return coming
   }
 
-  const unwritten = (isMessage: boolean): SessionEvent[] => {
-    const isOnly = isMessage && answerCount + answersIn(waiting) === 1
+  const unwritten = (answerIsMessage: boolean): SessionEvent[] => {
+    const isOnly = answerIsMessage && answerCount + answersIn(waiting) === 1
     return stepsOf(waiting, !isOnly)
   }
 
@@ -121,17 +121,17 @@ export const stepWriter = ({ stepOf, record, answers = 0 }: Uses) => {
     saved: (): Promise<void> | undefined => (bound ? soon() : (coming ?? writing)),
 
     /**
-     * The steps that are not written when the run ends; nothing is written after that. `isMessage`:
-     * a run's only answer is its message, and no step of its own.
+     * The steps that are not written when the run ends; nothing is written after that. If the run had
+     * one model answer, and the message has its text, that step is left out.
      */
-    async rest(isMessage: boolean): Promise<SessionEvent[]> {
+    async rest({ answerIsMessage }: { answerIsMessage: boolean }): Promise<SessionEvent[]> {
       clearTimeout(timer)
       if (coming || writing) {
         await coming?.catch(() => undefined)
         await writing?.catch(() => undefined)
         clearTimeout(timer)
       }
-      return unwritten(isMessage)
+      return unwritten(answerIsMessage)
     },
   }
 }

@@ -83,7 +83,7 @@ export const resumeTurns = (uses: Uses) => {
     if (!claim) return notStored()
     const { request, attempt, session, position, key, recorded } = claim
     const { ownerId, keyId } = session
-    if (attempt > 1) control.log.push({ event: 'run_resumed', attempt })
+    if (attempt > 1) control.items.push({ event: 'run_resumed', attempt })
     const elapsed = stopwatch(clock, elapsedOf(run))
     const beginning = { ownerId, keyId, position, elapsed }
     announceStart(control, { attempt, beginning, queued: false })

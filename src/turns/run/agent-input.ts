@@ -1,17 +1,10 @@
-import { defaultLimits } from '../../agents/agent-runtime.ts'
-import { trimmed } from '../../agents/context.ts'
-import { withVisibleParts } from '../../agents/parts.ts'
 import type { AgentTurn } from '../../agents/turn.ts'
-import { refusal } from '../../domain/refusal.ts'
-import type { Sealed } from '../../domain/sealed.ts'
-import type { SessionEvent } from '../../domain/session/events.ts'
 import type { Remembered, Session } from '../../domain/session/session.ts'
 import type { ChatMessage, ContentPart } from '../../ports/model.ts'
 import type { KeyedBlobs } from '../../security/sealed-blobs.ts'
 import type { Keyed } from '../../security/vault.ts'
+import { openedState, type WaitingState } from '../record/run-result.ts'
 import type { TurnRequest } from '../turn.ts'
-import { openedState, sealedState, type WaitingState } from './client-calls.ts'
-import type { Driven } from './drive.ts'
 import { arriving, partsOf, remembered } from './message-parts.ts'
 
 /** Characters of sealed text beyond which a turn of the event loop is its own. */
@@ -94,25 +87,4 @@ export const agentInput = (
       },
     },
   }
-}
-
-/** How a turn ended, its unstored steps and, where it waits for the client, its sealed state. */
-export type RunResult = Driven & { steps: readonly SessionEvent[]; state?: Sealed }
-
-/** Seals the state of a turn that waits for the client. With too large a state it has failed. */
-export const sealWaiting = async (
-  driven: Driven & { steps: readonly SessionEvent[] },
-  { system, before, after }: AgentInput,
-  key: Keyed,
-): Promise<RunResult> => {
-  const { suspended: from, ...done } = driven.done
-  if (driven.ended !== 'done' || !from) return driven
-  // Files of messages outside the session are not stored.
-  const history = trimmed(before, defaultLimits.context).map((message) =>
-    withVisibleParts(message, () => false),
-  )
-  const state = await sealedState(key, { system, before: history, after, from })
-  if (state) return { ...driven, done, state }
-  const tooLong = refusal('context_length_exceeded')
-  return { ended: 'failed', done, refusal: tooLong, steps: driven.steps }
 }

@@ -1,4 +1,4 @@
-import type { TurnItem } from './turn-log.ts'
+import type { TurnItem } from '../turn-items.ts'
 
 /** What parallel agents mark with the branches that it came through, the outermost first. */
 type Placed = Extract<TurnItem, { path?: readonly number[] }>

@@ -1,16 +1,10 @@
-import { z } from 'zod'
-import { chatMessages, type Suspended, suspended } from '../../agents/suspended.ts'
 import type { Sealed } from '../../domain/sealed.ts'
-import type { ChatMessage } from '../../ports/model.ts'
 import type { Keyed } from '../../security/vault.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
 import type { ToolAnswer } from '../turn.ts'
 
-/** Characters beyond which sealing and parsing take a turn of the event loop of their own. */
+/** Characters beyond which sealing takes an iteration of the event loop of its own. */
 const large = 262_144
-/** The largest state of a turn that waits: characters of JSON, and characters once it is sealed. */
-const mostKept = 2_097_152
-const mostSealed = 700_000
 
 const pattern = /^call_([A-Za-z0-9_-]{22})_\d{1,5}$/
 
@@ -30,33 +24,6 @@ export const runOfCall = (callId: string): string | undefined => {
         .toString('hex')
         .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
-
-/** The state of a turn that waits: messages that are not in the session, and where agents wait. */
-export type WaitingState = {
-  system: readonly ChatMessage[]
-  before: readonly ChatMessage[]
-  after: readonly ChatMessage[]
-  from: Suspended
-}
-
-const waitingState: z.ZodType<WaitingState> = z.object({
-  system: chatMessages,
-  before: chatMessages,
-  after: chatMessages,
-  from: suspended,
-})
-
-/** Seals the state of a turn that waits; undefined where it is too large. */
-export const sealedState = async (key: Keyed, state: WaitingState): Promise<Sealed | undefined> => {
-  const text = JSON.stringify(state)
-  if (text.length > mostKept) return undefined
-  if (text.length > large) await yieldToEventLoop()
-  const sealed = key.seal(text)
-  return sealed.box.length > mostSealed ? undefined : sealed
-}
-
-export const openedState = (key: Keyed, state: Sealed): WaitingState =>
-  waitingState.parse(JSON.parse(key.open(state)))
 
 /** The client's results, sealed one by one; the first has the id of the request's message. */
 export const sealedResults = async (

@@ -7,43 +7,17 @@ import type {
   TurnDone,
 } from '../../agents/agent-event.ts'
 import type { TokenMeter } from '../../agents/token-meter.ts'
-import { type Refusal, refusal } from '../../domain/refusal.ts'
-import type { ReachedLimit } from '../../domain/run-limits.ts'
-import type { SessionEvent } from '../../domain/session/events.ts'
+import { refusal } from '../../domain/refusal.ts'
 import { isUnstorable } from '../../event-sourcing/check-events.ts'
 import { deferred } from '../../support/deferred.ts'
-import type { StepWriter } from '../record/step-writer.ts'
-import { RunLost } from '../record/step-writer.ts'
-import { causeOf, failureCode } from './failure-code.ts'
-import type { TurnLog } from './turn-log.ts'
-
-/**
- * How the agents' part of a turn ended. `done` holds the answer and the usage until then,
- * `firstTokenMs` how long the first token took.
- */
-export type Driven = { done: TurnDone; firstTokenMs?: number } & (
-  | { ended: 'done' | 'cancelled'; refusal?: never }
-  /**
-   * It waits for decisions on these calls, or their outcomes, and is resumed in another attempt.
-   */
-  | {
-      ended: 'paused'
-      approvals: readonly ApprovalRequired[]
-      inDoubt: readonly ToolInDoubt[]
-      refusal?: never
-    }
-  | { ended: 'failed' | 'timed_out'; refusal: Refusal; cause?: string | undefined }
-  /** It has reached a limit of its agent: its text so far is stored and charged. */
-  | { ended: 'limited'; refusal: Refusal; limit: ReachedLimit }
-  /** Another process resumes it; once it is lost, nothing of it is stored here. */
-  | { ended: 'lost' | 'handed_over'; refusal: Refusal }
-)
-
-type DriveResult = Driven & { steps: readonly SessionEvent[] }
+import { causeOf, failureCode } from '../failure-code.ts'
+import type { AgentResult, RunResult } from '../record/run-result.ts'
+import { RunLost, type StepWriter } from '../record/step-writer.ts'
+import type { TurnItems } from '../turn-items.ts'
 
 type Uses = {
-  log: TurnLog
-  /** Stores steps while the turn runs; the last ones are in `ended`. */
+  items: TurnItems
+  /** Stores steps while the turn runs; the last ones are in `result`. */
   writer: Pick<StepWriter, 'note' | 'rest' | 'keepUp' | 'onFailure'>
   /** Sees the events before they come here. */
   meter: Pick<TokenMeter, 'total' | 'answered'>
@@ -63,21 +37,21 @@ const withoutTexts = (event: AgentEvent): AgentEvent => {
 }
 
 /**
- * Subscribes once to a turn's events, for the log that clients follow and for the step writer.
- * `done` and calls that wait are logged later, once they are stored. Unsubscribing from the agents
+ * Subscribes once to a turn's events, for the items that clients follow and for the step writer.
+ * `done` and calls that wait become items later, once they are stored. Unsubscribing from the agents
  * tears down every branch.
  */
 export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
-  const { log, writer, meter, agent, onFault, elapsed, watch } = uses
+  const { items, writer, meter, agent, onFault, elapsed, watch } = uses
   const approvals: ApprovalRequired[] = []
   const inDoubt: ToolInDoubt[] = []
   let text = ''
   let firstTokenMs: number | undefined
   let finished: TurnDone | undefined
-  let final: Driven | undefined
+  let final: AgentResult | undefined
   let running: Subscription | undefined
-  const outcome = deferred<Driven>()
-  const settle = outcome.resolve
+  const stopped = deferred<AgentResult>()
+  const settle = stopped.resolve
 
   const soFar = (): TurnDone => ({
     event: 'done',
@@ -89,14 +63,14 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
 
   const doneWithAnswers = (): TurnDone => ({ ...soFar(), ...meter.answered() })
 
-  const stop = (driven: Driven): void => {
+  const stop = (result: AgentResult): void => {
     running?.unsubscribe()
-    settle(driven)
+    settle(result)
   }
 
-  const stopAnyway = (driven: Driven): void => {
-    final ??= driven
-    stop(driven)
+  const stopAnyway = (result: AgentResult): void => {
+    final ??= result
+    stop(result)
   }
 
   // A step that cannot be stored at all fails the turn, and a run of another process stops here.
@@ -104,9 +78,13 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   writer.onFailure((error) => {
     onFault(error)
     if (error instanceof RunLost)
-      stopAnyway({ ended: 'lost', done: soFar(), refusal: refusal('service_unavailable') })
+      stopAnyway({ status: 'lost', done: soFar(), refusal: refusal('service_unavailable') })
     if (isUnstorable(error))
-      stopAnyway({ ended: 'failed', done: doneWithAnswers(), refusal: refusal(failureCode(error)) })
+      stopAnyway({
+        status: 'failed',
+        done: doneWithAnswers(),
+        refusal: refusal(failureCode(error)),
+      })
   })
 
   running = events.subscribe({
@@ -120,23 +98,23 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       if (event.event === 'approval_required') approvals.push(event)
       else if (event.event === 'tool_in_doubt') inDoubt.push(event)
       else if (event.event === 'done') finished = event
-      else log.push(withoutTexts(event))
+      else items.push(withoutTexts(event))
     },
     error: (error: unknown) => {
       if (error instanceof Paused) {
         const done = inDoubt.length > 0 ? { ...soFar(), in_doubt: true as const } : soFar()
-        settle({ ended: 'paused', done, approvals, inDoubt })
+        settle({ status: 'paused', done, approvals, inDoubt })
         return
       }
       if (error instanceof LimitReached) {
         const refused = refusal('run_limit_reached', { message: error.message })
         const { reached: limit } = error
-        settle({ ended: 'limited', done: soFar(), refusal: refused, limit })
+        settle({ status: 'limited', done: soFar(), refusal: refused, limit })
         return
       }
       onFault(error)
       settle({
-        ended: error instanceof TurnTimeout ? 'timed_out' : 'failed',
+        status: error instanceof TurnTimeout ? 'timed_out' : 'failed',
         done: doneWithAnswers(),
         refusal: refusal(failureCode(error)),
         cause: causeOf(error),
@@ -145,8 +123,8 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     complete: () =>
       settle(
         finished
-          ? { ended: 'done', done: finished }
-          : { ended: 'failed', done: doneWithAnswers(), refusal: refusal('orchestrator_error') },
+          ? { status: 'done', done: finished }
+          : { status: 'failed', done: doneWithAnswers(), refusal: refusal('orchestrator_error') },
       ),
   })
 
@@ -154,18 +132,18 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
 
   return {
     /** How it ended, with the steps that are not stored yet. */
-    async ended(): Promise<DriveResult> {
-      const driven = await outcome.promise
-      const steps = await writer.rest(driven.ended === 'done')
-      const result = { steps, ...(final ?? driven) }
+    async result(): Promise<RunResult> {
+      const agentResult = await stopped.promise
+      const steps = await writer.rest({ answerIsMessage: agentResult.status === 'done' })
+      const result = { steps, ...(final ?? agentResult) }
       return firstTokenMs === undefined ? result : { ...result, firstTokenMs }
     },
     cancel(): void {
-      stop({ ended: 'cancelled', done: soFar() })
+      stop({ status: 'cancelled', done: soFar() })
     },
     /** Stops it, for another process to resume. */
     handOver(): void {
-      stop({ ended: 'handed_over', done: soFar(), refusal: refusal('service_unavailable') })
+      stop({ status: 'handed_over', done: soFar(), refusal: refusal('service_unavailable') })
     },
   }
 }

@@ -9,11 +9,12 @@ import { following } from '../../ports/call.ts'
 import type { SealedBlobs } from '../../security/sealed-blobs.ts'
 import { type Keyed, sessionKey } from '../../security/vault.ts'
 import { stepsOf } from '../record/recorder.ts'
+import { sealWaiting } from '../record/run-result.ts'
 import { RunLost, type StepWriter, stepWriter } from '../record/step-writer.ts'
 import { type StoreOutcomeUses, storeOutcome } from '../record/store-outcome.ts'
 import type { RecordedRun } from '../resume/recorded-run.ts'
 import { limitsOf, type Outcome, type TurnRequest } from '../turn.ts'
-import { type AgentInput, agentInput, sealWaiting } from './agent-input.ts'
+import { type AgentInput, agentInput } from './agent-input.ts'
 import { callIds } from './client-calls.ts'
 import { drive } from './drive.ts'
 import { hasParts, readied } from './message-parts.ts'
@@ -38,7 +39,7 @@ export type Execution = {
   /** As the message was stored, or the run taken over. */
   session: Session
   key: Keyed
-  control: Pick<Control, 'log' | 'cancelled' | 'driving'>
+  control: Pick<Control, 'items' | 'cancelled' | 'driving'>
   /** The steps of earlier attempts; absent: this is the first. */
   recorded?: RecordedRun
   attempt: number
@@ -91,7 +92,7 @@ export const executeRun = (uses: ExecuteRunUses) => {
         const { stored } = await recordSteps(recording, following(call, runId))
         if (!stored) throw new RunLost(runId)
       },
-      answers: recorded?.used.modelCalls ?? 0,
+      answerCount: recorded?.used.modelCalls ?? 0,
     })
 
   const onFault = ({ request, runId }: Execution, err: unknown): void =>
@@ -108,7 +109,7 @@ export const executeRun = (uses: ExecuteRunUses) => {
    */
   return async (execution: Execution): Promise<Outcome> => {
     const { request, runId, session, key, control, recorded, attempt, elapsed } = execution
-    const { log, cancelled } = control
+    const { items, cancelled } = control
     const owner = { node, attempt }
     const files = () => blobs.under(sessionKey(request.call.organizationId, request.sessionId))
     const input = agentInput(request, session, key, files)
@@ -119,7 +120,7 @@ export const executeRun = (uses: ExecuteRunUses) => {
     const events = ready ? from(ready).pipe(switchMap(runAgent)) : runAgent(turn)
     const watch = watched(execution, input)
     const driving = drive(cancelled ? NEVER : events, {
-      log,
+      items,
       watch,
       writer,
       meter,
@@ -130,13 +131,13 @@ export const executeRun = (uses: ExecuteRunUses) => {
     control.driving = driving
     if (cancelled) driving.cancel()
     if (uses.isStopping()) driving.handOver()
-    const result = await driving.ended()
+    const result = await driving.result()
     // However the turn ends, the files of its message are stored before.
     await ready?.catch(() => undefined)
     const final = await sealWaiting(result, input, key)
     watch?.ended(final)
     const isAnswered = recorded?.isAnswered ?? false
-    return store({ request, runId, key, owner, isAnswered, elapsed, log }, final)
+    return store({ request, runId, key, owner, isAnswered, elapsed, items }, final)
   }
 }
 

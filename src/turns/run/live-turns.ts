@@ -30,7 +30,7 @@ export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
     perf: { now: monotonic },
     maxSize: maxCharacters,
     maxEntrySize: maxCharacters,
-    sizeCalculation: ({ log, echo = '' }) => 1_000 + echo.length + log.size(),
+    sizeCalculation: ({ items, echo = '' }) => 1_000 + echo.length + items.size(),
   })
 
   /** The session's running turn; those that wait have not begun. */

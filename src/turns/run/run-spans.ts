@@ -167,7 +167,7 @@ export const runSpans =
             return endTool(spans, event)
         }
       },
-      ended: ({ ended: outcome, refusal }) =>
-        endAll(spans, withoutError.has(outcome) ? undefined : (refusal?.code ?? outcome)),
+      ended: ({ status, refusal }) =>
+        endAll(spans, withoutError.has(status) ? undefined : (refusal?.code ?? status)),
     }
   }

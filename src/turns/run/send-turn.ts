@@ -64,9 +64,9 @@ export const sendTurn = (uses: Uses) => {
   const repeat = async (runId: string | undefined, control: Control): Promise<Outcome> => {
     const earlierTurn = await turnOfRun(runId)
     control.started.resolve(earlierTurn)
-    for await (const items of earlierTurn.log.follow(0))
+    for await (const items of earlierTurn.items.follow(0))
       for (const item of items)
-        if (item.event !== 'done' && item.event !== 'failed') control.log.push(item)
+        if (item.event !== 'done' && item.event !== 'failed') control.items.push(item)
     return earlierTurn.outcome
   }
 

@@ -3,12 +3,12 @@ import { Refusal, refusal } from '../../domain/refusal.ts'
 import { EventMisfit } from '../../event-sourcing/check-events.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Deferred, deferred } from '../../support/deferred.ts'
+import { failureCode } from '../failure-code.ts'
 import { isAnswered, type LiveTurn, type Outcome, refusalOf } from '../turn.ts'
+import { failedItem, type TurnItems, turnItems } from '../turn-items.ts'
 import type { Driving } from './drive.ts'
-import { failureCode } from './failure-code.ts'
 import type { LiveTurns, Retention } from './live-turns.ts'
 import type { RunPlace } from './run-places.ts'
-import { failedItem, type TurnLog, turnLog } from './turn-log.ts'
 
 type Tracked = {
   about: Pick<
@@ -21,10 +21,10 @@ type Tracked = {
   keep: Retention
 }
 
-/** A turn under way: its log, and what stops it. */
+/** A turn under way: its items, and what stops it. */
 export type Control = {
   turn: LiveTurn
-  log: TurnLog
+  items: TurnItems
   started: Deferred<LiveTurn>
   cancelled: boolean
   /** Set while its agents run. */
@@ -59,7 +59,7 @@ const turnOf = (
   created,
   requester,
   echo,
-  log: control.log,
+  items: control.items,
   started: control.started.promise,
   outcome,
   cancel() {
@@ -77,7 +77,7 @@ const turnOf = (
 
 const newControl = (about: Tracked['about'], outcome: Promise<Outcome>): Control => {
   const control: Omit<Control, 'turn'> = {
-    log: turnLog(),
+    items: turnItems(),
     started: deferred<LiveTurn>(),
     cancelled: false,
     driving: undefined,
@@ -97,21 +97,21 @@ export const announceStart = (
 }
 
 /** Follows a turn to its end, for all who ask for it. `outcome` never rejects. */
-export const trackTurn = ({ live, resumable, log: logger }: Uses) => {
+export const trackTurn = ({ live, resumable, log }: Uses) => {
   const failure = (error: unknown, { about, requestId }: Tracked): Outcome => {
     if (error instanceof Refusal) return { status: 'failed', refusal: error }
     const fields = { err: error, reqId: requestId(), run_id: about.runId }
-    logger.error(fields, 'a turn could not be stored')
+    log.error(fields, 'a turn could not be stored')
     const code = error instanceof EventMisfit ? failureCode(error) : 'service_unavailable'
     return { status: 'failed', refusal: refusal(code), stored: false }
   }
 
   /** Tells the clients how the turn ended, and lets go of what ran it. */
   const close = (control: Control, { session, keep }: Tracked, outcome: Outcome): void => {
-    const { turn, log } = control
-    if (isAnswered(outcome)) log.push(outcome.done)
-    else log.push(failedItem(refusalOf(outcome)))
-    log.close()
+    const { turn, items } = control
+    if (isAnswered(outcome)) items.push(outcome.done)
+    else items.push(failedItem(refusalOf(outcome)))
+    items.close()
     control.over = true
     control.driving = undefined
     control.place = undefined

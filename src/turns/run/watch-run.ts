@@ -1,9 +1,9 @@
 import type { AgentEvent } from '../../agents/agent-event.ts'
 import type { Call } from '../../ports/call.ts'
-import type { Driven } from './drive.ts'
+import type { AgentResult } from '../record/run-result.ts'
 
 /** Told what happens in a run, as it happens; it changes nothing and never throws. */
-export type RunWatch = { see(event: AgentEvent): void; ended(driven: Driven): void }
+export type RunWatch = { see(event: AgentEvent): void; ended(result: AgentResult): void }
 
 export type WatchedRun = { runId: string; sessionId: string; call: Call; message: string }
 
@@ -20,8 +20,8 @@ export const watchAll =
       see: (event) => {
         for (const watch of all) watch.see(event)
       },
-      ended: (driven) => {
-        for (const watch of all) watch.ended(driven)
+      ended: (result) => {
+        for (const watch of all) watch.ended(result)
       },
     }
   }

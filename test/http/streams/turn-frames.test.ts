@@ -85,8 +85,8 @@ t.test('a turn that goes on says so first; each frame is a place to continue fro
   const done = doneWith('One two')
   const turn = turnWith({ status: 'completed', done }, { attempt: 2 })
   const resumed = { event: 'run_resumed', attempt: 2 } as const
-  for (const item of [resumed, token('One '), token('two'), done]) turn.log.push(item)
-  turn.log.close()
+  for (const item of [resumed, token('One '), token('two'), done]) turn.items.push(item)
+  turn.items.close()
   const frames = await framesOf(turn, beginning)
   t.ok(frames[0]?.endsWith(`data: ${JSON.stringify(resumed)}`))
   t.match(frames[1], /"delta":\{"role":"assistant"/)

@@ -12,8 +12,8 @@ import type { Upload } from '../../../src/http/ws/answers.ts'
 import type { SocketTimes } from '../../../src/http/ws/connection.ts'
 import type { Access } from '../../../src/security/access.ts'
 import { watchAccess } from '../../../src/security/watch-access.ts'
-import { turnLog } from '../../../src/turns/run/turn-log.ts'
 import type { LiveTurn } from '../../../src/turns/turn.ts'
+import { turnItems } from '../../../src/turns/turn-items.ts'
 import { channelOf, connect, type Sent } from '../../support/socket.ts'
 import { turnsOf } from '../../support/turns-of.ts'
 
@@ -42,16 +42,16 @@ const done: TurnDone = {
 
 /** A turn that has ended with these events. */
 const turnOf = (events: readonly AgentEvent[]): LiveTurn => {
-  const log = turnLog()
-  for (const event of [...events, done]) log.push(event)
-  log.close()
+  const items = turnItems()
+  for (const event of [...events, done]) items.push(event)
+  items.close()
   const turn: LiveTurn = {
     runId: 'run-1',
     sessionId: 'session-1',
     organizationId: 'org-1',
     agentId: undefined,
     created: 0,
-    log,
+    items,
     started: Promise.resolve().then(() => turn),
     outcome: Promise.resolve({ status: 'completed', done }),
     cancel: () => undefined,

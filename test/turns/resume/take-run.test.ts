@@ -214,7 +214,7 @@ t.test('a process that resumes a run twice has it once', async (t) => {
   go.resolve()
   t.match(await live?.outcome, { status: 'completed', done: { text: 'node-2' } })
   t.notOk(second.isRunning(run.run_id))
-  t.equal(second.find(run.run_id)?.log, live?.log, 'it can be read again')
+  t.equal(second.find(run.run_id)?.items, live?.items, 'it can be read again')
   const types = (await stored()).map(({ type }) => type)
   t.equal(types.filter((type) => type === 'RunResumed').length, 1)
   wake()

@@ -2,7 +2,7 @@ import { throwError } from 'rxjs'
 import t from 'tap'
 import { ModelUnavailable } from '../../../src/ports/model.ts'
 import { branchOrder } from '../../../src/turns/run/branch-order.ts'
-import type { TurnItem } from '../../../src/turns/run/turn-log.ts'
+import type { TurnItem } from '../../../src/turns/turn-items.ts'
 import { agentNamed, type Script } from '../../support/agents.ts'
 import { endOf, inTurn, says, speaker, stageScene } from '../../support/scene.ts'
 

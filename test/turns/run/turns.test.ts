@@ -33,9 +33,9 @@ const scriptedTurnsIn = (scene: Commanded, ...scripts: Observable<AgentEvent>[])
   return { ...scene, turns, past, errors }
 }
 
-const itemsOf = async ({ log }: LiveTurn) => {
+const itemsOf = async (turn: LiveTurn) => {
   const items = []
-  for await (const batch of log.follow(0)) items.push(...batch)
+  for await (const batch of turn.items.follow(0)) items.push(...batch)
   return items.map((item) => (item.event === 'token' ? item.text : item.event))
 }
 
@@ -98,7 +98,7 @@ t.test('a past turn is read from the log, from any character on', async (t) => {
   for (let characters = 0; characters <= text.length; characters++) {
     const turn = await past(runId, { items: 5, characters })
     const items = turn ? [] : ['unknown']
-    for await (const batch of turn?.log.follow(5) ?? [])
+    for await (const batch of turn?.items.follow(5) ?? [])
       for (const item of batch) items.push(item.event === 'token' ? item.text : item.event)
     const rest = text.slice(characters)
     t.strictSame(items, rest === '' ? ['done'] : [rest, 'done'])

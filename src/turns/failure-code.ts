@@ -1,5 +1,5 @@
-import type { RefusalCode } from '../../domain/refusal-words.ts'
-import { ModelFault, ModelTimeout, ModelUnavailable } from '../../ports/model.ts'
+import type { RefusalCode } from '../domain/refusal-words.ts'
+import { ModelFault, ModelTimeout, ModelUnavailable } from '../ports/model.ts'
 
 const codes: Readonly<Record<string, RefusalCode>> = {
   ModelUnavailable: 'llm_service_unavailable',

@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../../agents/agent-event.ts'
-import type { Refusal } from '../../domain/refusal.ts'
+import type { AgentEvent } from '../agents/agent-event.ts'
+import type { Refusal } from '../domain/refusal.ts'
 
 export type TurnFailed = { event: 'failed'; code: string; message: string }
 
@@ -29,7 +29,7 @@ const argumentsIn = (item: TurnItem): number => {
  * client pulls from its own place, so a slow one delays no other and needs no buffer. `first` is
  * the number of the first item, when those before it are not kept.
  */
-export const turnLog = (first = 0) => {
+export const turnItems = (first = 0) => {
   const items: TurnItem[] = []
   let characters = 0
   let closed = false
@@ -96,4 +96,4 @@ export const turnLog = (first = 0) => {
   }
 }
 
-export type TurnLog = ReturnType<typeof turnLog>
+export type TurnItems = ReturnType<typeof turnItems>
