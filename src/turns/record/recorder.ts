@@ -2,7 +2,7 @@ import type { AgentCompleted, AgentEvent, ToolCompleted } from '../../agents/age
 import type { Sealed } from '../../domain/sealed.ts'
 import type { SessionEvent } from '../../domain/session/events.ts'
 import type { ToolCall } from '../../ports/model.ts'
-import { failureCodeOf } from '../run/failure-code.ts'
+import { failureCodeOf } from '../failure-code.ts'
 import { digestOf } from './arguments-digest.ts'
 
 type Run = { runId: string; seal(text: string): Sealed }
