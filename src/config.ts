@@ -77,12 +77,15 @@ const modalities = z.record(z.string(), z.array(z.enum(['image', 'audio', 'file'
 
 const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
+/** Whether an address is HTTPS or of this machine; of text that is no URL another check tells. */
+const isSecureUrl = (text: string): boolean => {
+  const url = URL.parse(text)
+  return !url || url.protocol === 'https:' || loopback.has(url.hostname)
+}
+
 const issuer = z
   .url({ protocol: /^https?$/ })
-  .refine(
-    (url) => new URL(url).protocol === 'https:' || loopback.has(new URL(url).hostname),
-    'must be https (loopback may be http)',
-  )
+  .refine(isSecureUrl, 'must be https (loopback may be http)')
 
 const gigabyte = 1024 ** 3
 
@@ -174,10 +177,15 @@ const environment = z
     path: ['TLS_CERT'],
     message: 'TLS_CERT and TLS_KEY (paths of PEM files) go together',
   })
-  .refine(({ OIDC_ISSUER, OIDC_CLIENT_ID }) => !OIDC_ISSUER === !OIDC_CLIENT_ID, {
+  .refine((env) => env.OIDC_ISSUER || !(env.OIDC_CLIENT_ID || env.OIDC_CLIENT_SECRET), {
+    when: always,
+    path: ['OIDC_ISSUER'],
+    message: 'must be set where OIDC_CLIENT_ID or OIDC_CLIENT_SECRET is',
+  })
+  .refine((env) => env.OIDC_CLIENT_ID || !(env.OIDC_ISSUER || env.OIDC_CLIENT_SECRET), {
     when: always,
     path: ['OIDC_CLIENT_ID'],
-    message: 'OIDC_ISSUER and OIDC_CLIENT_ID go together',
+    message: 'must be set where OIDC_ISSUER or OIDC_CLIENT_SECRET is',
   })
   .refine(({ LLM_BASE_URL, LLM_MODEL }) => !LLM_BASE_URL || LLM_MODEL, {
     when: always,

@@ -106,12 +106,60 @@ t.test('every error is named at once, and no value', async (t) => {
     TLS_KEY: 'secret-11',
     LOG_LEVEL: 'secret-12',
     DEMO: 'secret-13',
+    OIDC_ISSUER: 'secret-14',
   }
   const error = refusing(wrong)
   t.equal(error.name, 'ConfigInvalid')
-  for (const name of [...Object.keys(wrong), 'TLS_CERT', 'LLM_MODEL'])
+  for (const name of [...Object.keys(wrong), 'TLS_CERT', 'LLM_MODEL', 'OIDC_CLIENT_ID'])
     if (name !== 'TLS_KEY') t.match(error.message, new RegExp(`^ {2}${name}[.:]`, 'm'))
   t.notMatch(error.message, 'secret')
+})
+
+t.test('a variable with one error is named, whatever else is set', async (t) => {
+  const urls = [
+    'LLM_BASE_URL',
+    'GENERATION_BASE_URL',
+    'PUBLIC_URL',
+    'OIDC_ISSUER',
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'EVENTSTORE_URL',
+    'MONGODB_URL',
+  ]
+  for (const name of urls)
+    for (const text of ['notaurl', 'https://', 'https://[', 'javascript:x', ' '])
+      t.match(refusing({ PORT: 'abc', LLM_MODEL: 'm', OIDC_CLIENT_ID: 'x', [name]: text }), {
+        name: 'ConfigInvalid',
+        message: new RegExp(`^ {2}PORT: .*\\n(?:.*\\n)* {2}${name}: `, 'm'),
+      })
+})
+
+t.test('a malformed OIDC_ISSUER is the only error of its variables', async (t) => {
+  const { message } = refusing({ OIDC_ISSUER: 'notaurl', OIDC_CLIENT_ID: 'x', PORT: 'abc' })
+  t.strictSame(message.match(/^ {2}\w+(?=: )/gm), ['  PORT', '  OIDC_ISSUER'])
+  for (const OIDC_ISSUER of ['http://login.example', 'ftp://localhost'])
+    t.match(refusing({ OIDC_ISSUER, OIDC_CLIENT_ID: 'x' }).message, /OIDC_ISSUER: /)
+})
+
+t.test('OIDC_ISSUER and OIDC_CLIENT_ID go together, OIDC_CLIENT_SECRET with both', async (t) => {
+  const [OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET] = ['https://id.example', 'x', 'secret']
+  for (const [env, missing] of [
+    [{ OIDC_ISSUER }, ['OIDC_CLIENT_ID']],
+    [{ OIDC_CLIENT_ID }, ['OIDC_ISSUER']],
+    [{ OIDC_CLIENT_SECRET }, ['OIDC_ISSUER', 'OIDC_CLIENT_ID']],
+    [{ OIDC_ISSUER, OIDC_CLIENT_SECRET }, ['OIDC_CLIENT_ID']],
+    [{ OIDC_CLIENT_ID, OIDC_CLIENT_SECRET }, ['OIDC_ISSUER']],
+  ] as const) {
+    const { message } = refusing(env)
+    t.strictSame(message.match(/\w+(?=: must be set)/g), missing, Object.keys(env).join())
+    t.notMatch(message, 'secret')
+  }
+  for (const env of [
+    {},
+    { OIDC_ISSUER, OIDC_CLIENT_ID },
+    { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET },
+    { OIDC_ISSUER: 'http://localhost:8080/realm', OIDC_CLIENT_ID },
+  ])
+    t.match(configFrom(env), env)
 })
 
 t.test(
