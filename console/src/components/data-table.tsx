@@ -106,6 +106,11 @@ const PageButtons = ({ page, first, previous, next }: Paging) => (
   </nav>
 )
 
+/** Gives a name that is cut its whole as a title, once the mouse is over it. */
+const titleIfCut = ({ currentTarget: cell }: { currentTarget: HTMLElement }) => {
+  cell.title = cell.scrollWidth > cell.clientWidth ? cell.innerText : ''
+}
+
 const ariaSort = (isSorted: boolean, sort: Sort | undefined) => {
   if (!isSorted) return 'none'
   return sort?.descending ? 'descending' : 'ascending'
@@ -184,7 +189,7 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
                   const { meta } = column.columnDef
                   const content = <table.FlexRender key={id} cell={cell} />
                   return meta?.main ? (
-                    <th key={id} scope="row" className={classOf(meta)}>
+                    <th key={id} scope="row" className={classOf(meta)} onMouseEnter={titleIfCut}>
                       {content}
                     </th>
                   ) : (

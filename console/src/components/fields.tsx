@@ -118,7 +118,9 @@ export function Select<Id extends string>(props: SelectProps<Id>) {
     >
       <FieldLabel label={label} hideLabel={hideLabel} />
       <AriaButton className={styles.select ?? ''}>
-        <SelectValue className="truncate" />
+        <span className="truncate" title={options.find(({ id }) => id === value)?.label}>
+          <SelectValue />
+        </span>
         <Icon name="chevron-down" />
       </AriaButton>
       <FieldHints description={description} error={error} />

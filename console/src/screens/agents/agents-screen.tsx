@@ -27,7 +27,10 @@ const Branch = ({ node, orchestratorId }: { node: TreeNode<Agent>; orchestratorI
   const { agent, children, isRepeated } = node
   return (
     <li>
-      <div className={styles.node}>
+      <div
+        className={styles.node}
+        title={[agent.name, agent.description].filter(Boolean).join('\n')}
+      >
         <span className={styles.nodeMain}>
           <Link
             to="/agents/$agentId"
