@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { DataStoreView } from '../../projections/datastores.ts'
 import type { UploadView } from '../../projections/uploads.ts'
-import type { FindUploads } from '../../queries/find-uploads.ts'
 import type { Log } from '../ports/log.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { datastoreKey } from '../security/vault.ts'
@@ -9,6 +8,13 @@ import { fairTurns } from '../support/fair-queue.ts'
 import { type WorkerPool, workerPool } from '../support/worker-pool.ts'
 import type { Meaning, Ranked } from './datastore-index.ts'
 import type { IndexAnswer, IndexLimits, IndexTask } from './index-thread.ts'
+
+/** Every upload of a DataStore that is not removed, the oldest first. */
+export type FindUploads = (place: {
+  organizationId: string
+  datastoreId: string
+  status?: UploadView['status']
+}) => Promise<UploadView[]>
 
 type Uses = {
   findUploads: FindUploads
