@@ -3,6 +3,7 @@ import { apiPlans, type PlanTerms, requestsAtOnceWithoutPlan, termsOf } from '..
 import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type Access, callerOf } from '../../security/access.ts'
+import type { RouteRules } from '../server/route-rules.ts'
 import { isReading } from './own-page.ts'
 import { concurrency, type KeyLimits, rateLimiter, type WindowStanding } from './rate-limit.ts'
 
@@ -66,6 +67,9 @@ const unknownPlan = ({ plan }: Access) =>
 /** Reads of the console (docs/contract/limits.md#console-sessions). */
 const consoleReads = { minute: 600, hour: 20_000, atOnce: 100 }
 
+/** `reading`: the request changes nothing. `counted`: it counts in its windows. */
+type Kind = { reading?: boolean; counted?: boolean }
+
 /** Which windows a request counts in, and whose requests at once it is one of. */
 type Counting = { windows: string; limits: KeyLimits; owner: string; atOnce: number }
 
@@ -92,12 +96,13 @@ const countingOf = (access: Access, ceiling: Ceiling, reading: boolean): Countin
 /**
  * Rate limit and concurrency of a key (docs/contract/limits.md#rate-limits), for its requests and
  * its messages on sockets. A refused request is not counted. An unknown plan is refused. The
- * platform's key has no limits: undefined. `reading`: the request changes nothing.
+ * platform's key has no limits: undefined. A request that is not `counted` is admitted by full
+ * windows too, and leaves them as they are.
  */
 export const admission = (clock: Clock) => {
   const limiter = rateLimiter()
   const running = concurrency()
-  return (access: Access, reading = false): Admitted | undefined => {
+  return (access: Access, { reading = false, counted = true }: Kind = {}): Admitted | undefined => {
     if (access.kind === 'platform') return undefined
     const now = { monotonic: clock.monotonic(), wall: clock.now().getTime() }
     const ceiling = ceilingOf(access)
@@ -107,8 +112,9 @@ export const admission = (clock: Clock) => {
     }
     const { windows, limits, owner, atOnce } = countingOf(access, ceiling, reading)
     const entered = running.enter(owner, atOnce)
-    const standing = limiter.check(windows, limits, now, entered)
-    const refused = tooMany(standing) ?? (entered ? undefined : tooManyAtOnce(atOnce, now.wall))
+    const standing = limiter.check(windows, limits, now, entered && counted)
+    const full = counted ? tooMany(standing) : undefined
+    const refused = full ?? (entered ? undefined : tooManyAtOnce(atOnce, now.wall))
     return { standing, refusal: refused, leave: () => entered && running.leave(owner) }
   }
 }
@@ -119,9 +125,9 @@ export type Admit = ReturnType<typeof admission>
  * without an end is not counted among those at once. @throws rate_limit_exceeded, invalid_plan
  */
 export const limit =
-  (admit: Admit, lasting: boolean) =>
+  (admit: Admit, { lasting, uncounted }: Pick<RouteRules, 'lasting' | 'uncounted'>) =>
   (access: Access, reply: FastifyReply): void => {
-    const admitted = admit(access, isReading(reply.request))
+    const admitted = admit(access, { reading: isReading(reply.request), counted: !uncounted })
     if (!admitted) return
     if (lasting) admitted.leave()
     else reply.raw.once('close', admitted.leave)

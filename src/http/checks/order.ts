@@ -30,7 +30,7 @@ export const orderOfChecks = (uses: Uses): onRequestHookHandler => {
   const requireSecure = httpsRequired(httpsMode)
 
   const checkFor = (rules: RouteRules | undefined): Check => {
-    const requireLimit = limit(admit, rules?.lasting === true)
+    const requireLimit = limit(admit, rules ?? {})
     const authorize = rules && authorization(rules)
     const requireAcceptable = rules && acceptable(rules)
     return (access, request, reply) => {

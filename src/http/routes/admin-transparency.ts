@@ -169,7 +169,7 @@ export const adminTransparencyRoutes =
     http.get(
       `${at}/tile/:level/*`,
       {
-        config: { ...config, answers: 'application/octet-stream' },
+        config: { ...config, answers: 'application/octet-stream', uncounted: true },
         // OpenAPI cannot describe a path parameter of several segments.
         schema: { hide: true, params: params.extend(tilePlace.shape) },
       },

@@ -29,6 +29,8 @@ export type RouteRules = {
   mostValues?: number
   /** An answer without an end: it counts as a request, but not as a concurrent one. */
   lasting?: true
+  /** Does not count in the windows of rate limits, but as a concurrent request. */
+  uncounted?: true
   /** Concerns only the calling user, in no organization: the key's scopes count, not the role. */
   own?: true
   /** Not an organization key: a person acts, not an application. */

@@ -32,6 +32,18 @@ const still = async (t: Test) => {
   }
 }
 
+const unplanned: Access = {
+  kind: 'organization',
+  keyId: 'key-1',
+  organizationId: 'organization-1',
+  userId: 'user-1',
+  role: 'OWNER',
+  scopes: new Set(),
+  keyScopes: new Set(),
+  limits: { minute: 2, hour: 10 },
+  plan: null,
+}
+
 const headersOf = (kind: string, limit: number, remaining: number, reset: number) => ({
   [`x-ratelimit-limit${kind}`]: String(limit),
   [`x-ratelimit-remaining${kind}`]: String(remaining),
@@ -112,6 +124,37 @@ t.test('limit requests per hour per key: counted too', async (t) => {
     },
     body: { window: 'hour', limit: 2, reset_at: first + 3600, retry_after: 2400 },
   })
+})
+
+t.test('tiles leave the windows as they are, and are answered when these are full', async (t) => {
+  const { url, platform } = await still(t)
+  const organization = await platform.organization()
+  const { key } = await organization.key({ scopes: ['admin:read'], rate_limit_minute: 3 })
+  const audit = `/api/admin/organizations/${organization.organizationId}/audit`
+  const get = (path: string) => raw(url)(`${audit}/${path}`, { headers: { 'x-api-key': key } })
+  const left = (remaining: number) => ({ 'x-ratelimit-remaining-minute': String(remaining) })
+  t.match(await get('checkpoint'), { status: 200, headers: left(2) })
+  for (const tile of ['0/000.p/1', 'entries/000.p/1', '0/000', 'entries/none'])
+    t.match(await get(`tile/${tile}`), { headers: left(2) }, tile)
+  await get('checkpoint')
+  t.match(await get('checkpoint'), { status: 200, headers: left(0) })
+  t.match(await get('checkpoint'), { status: 429 })
+  t.match(await get('tile/0/000.p/1'), { status: 200, headers: left(0) })
+  t.match(await get('tile/entries/000.p/1'), { status: 200, headers: left(0) })
+})
+
+t.test('tiles are among the concurrent requests', async (t) => {
+  const admit = admission(movableClock())
+  const access = { ...unplanned, plan: 'basic_monthly' }
+  const tile = { reading: true, counted: false }
+  const admitted = Array.from({ length: 5 }, () => admit(access, tile))
+  for (const one of admitted) t.match(one, { refusal: undefined })
+  t.match(admit(access, tile), {
+    refusal: { code: 'rate_limit_exceeded', facts: { window: 'concurrent' } },
+    standing: { minute: { remaining: 2 } },
+  })
+  admitted[0]?.leave()
+  t.match(admit(access, tile), { refusal: undefined })
 })
 
 t.test('a clock step of an hour neither locks a key out nor frees one', async (t) => {
@@ -244,22 +287,12 @@ t.test('without a plan, as many at once as the smallest plan allows', async (t) 
 t.test('a plan that there is not is refused, not unlimited', async (t) => {
   const clock = movableClock()
   const admit = admission(clock)
-  const access: Access = {
-    kind: 'organization',
-    keyId: 'key-1',
-    organizationId: 'organization-1',
-    userId: 'user-1',
-    role: 'OWNER',
-    scopes: new Set(),
-    keyScopes: new Set(),
-    limits: { minute: 2, hour: 10 },
-    plan: 'gold_monthly',
-  }
+  const access = { ...unplanned, plan: 'gold_monthly' }
   t.match(admit(access), {
     refusal: { code: 'invalid_plan', facts: { currentPlan: 'gold_monthly' } },
     standing: { minute: { limit: 2, remaining: 2 } },
   })
-  t.match(admit({ ...access, plan: null }), { refusal: undefined }, 'none at all is another thing')
+  t.match(admit(unplanned), { refusal: undefined }, 'none at all is another thing')
   const known = { ...access, keyId: 'key-2', userId: 'user-2', plan: 'basic_monthly' } as const
   t.match(admit({ ...known, limits: { minute: 1_000, hour: 1_000 } }), {
     refusal: undefined,
