@@ -20,7 +20,9 @@ type Uses = {
  */
 export const requireConsoleSession = (uses: Uses): onRequestHookHandler => {
   const { findAccess, admit, requireOwnPage, clock } = uses
-  const requireLimit = limit(admit, false)
+  const requireLimit = limit(admit, {})
+  /** Who signs out is not refused because the session's window is full. */
+  const enter = limit(admit, { uncounted: true })
   const find = (request: FastifyRequest) => {
     const token = consoleTokenOf(request)
     if (token === undefined) throw refusal('invalid_session')
@@ -32,7 +34,8 @@ export const requireConsoleSession = (uses: Uses): onRequestHookHandler => {
       (access) => {
         identify(request, access, clock)
         requireOwnPage(request)
-        requireLimit(access, reply)
+        if (request.method === 'DELETE') enter(access, reply)
+        else requireLimit(access, reply)
       },
       done,
     )

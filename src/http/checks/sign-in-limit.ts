@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { rateLimiter } from './rate-limit.ts'
 
 /** Sign-ins of one address (docs/contract/limits.md#console-sessions). */
-const limits = { minute: 20, hour: 200 }
+const limits = { minute: 60, hour: 600 }
 
 /** Of an IPv6 address, the network: whoever has one address has all of it. */
 const networkOf = (address: string): string => {
