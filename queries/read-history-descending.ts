@@ -37,6 +37,31 @@ async function* only(positions: readonly Position[]) {
   yield positions
 }
 
+type Ends = { organizationId: string; reach: Position; head: Position }
+
+/**
+ * Positions of an organization's events that are not indexed yet, in the order of the log.
+ * @throws StoreUnavailable
+ */
+const notIndexed = async (
+  store: Uses['store'],
+  { organizationId, reach, head }: Ends,
+  isBefore: (position: Position) => boolean,
+): Promise<Position[]> => {
+  const positions: Position[] = []
+  if (reach >= head || !isBefore(reach)) return positions
+  let looked = 0
+  for await (const batch of store.history(reach, head)) {
+    const own = batch.filter((event) => ownerOf(event) === organizationId)
+    positions.push(...own.map(({ position }) => position).filter(isBefore))
+    looked += batch.length
+    if (looked > mostNotIndexed)
+      throw new StoreUnavailable('the event index does not show the end of the log yet')
+    if (!isBefore(batch.at(-1)?.position ?? head)) break
+  }
+  return positions
+}
+
 /**
  * An organization's events, the newest first, in batches. `position` of a batch: all events from
  * there on were searched. The last batch says START. Reads the organization's own events and no
@@ -50,22 +75,6 @@ export const readHistoryDescending = ({ store, eventIndex, indexed }: Uses) =>
     const reach = earliest(indexed(), head)
     const wanted = inTime(query)
     const isBefore = (position: Position) => before === undefined || position < before
-
-    /** In the order of the log. */
-    const notIndexed = async (): Promise<Position[]> => {
-      const positions: Position[] = []
-      if (reach >= head || !isBefore(reach)) return positions
-      let looked = 0
-      for await (const batch of store.history(reach, head)) {
-        const own = batch.filter((event) => ownerOf(event) === organizationId)
-        positions.push(...own.map(({ position }) => position).filter(isBefore))
-        looked += batch.length
-        if (looked > mostNotIndexed)
-          throw new StoreUnavailable('the event index does not show the end of the log yet')
-        if (!isBefore(batch.at(-1)?.position ?? head)) break
-      }
-      return positions
-    }
 
     async function* stretches(): AsyncGenerator<EventIndexView> {
       const of = { index: 'by_organization', equals: [organizationId], descending: true }
@@ -84,7 +93,7 @@ export const readHistoryDescending = ({ store, eventIndex, indexed }: Uses) =>
     }
 
     async function* parts(): AsyncGenerator<Part> {
-      yield { positions: await notIndexed() }
+      yield { positions: await notIndexed(store, { organizationId, reach, head }, isBefore) }
       for await (const stretch of stretches()) {
         // Nor is any earlier event from that time.
         if (from !== undefined && stretch.until < from) return

@@ -105,8 +105,8 @@ t.test('a call of a model that failed is a step of its agent, with its code', as
     code: 'llm_service_timeout',
   }
   const failed = { at: '0', model: 'test/model', failedCall }
-  const answered = sessionEvent('ModelAnswered', start, { at: '0/1' })
-  const view = seen(agentStarted, answered, sessionEvent('AgentCompleted', end, failed))
+  const answer = sessionEvent('ModelAnswered', start, { at: '0/1' })
+  const view = seen(agentStarted, answer, sessionEvent('AgentCompleted', end, failed))
   view.shows({ kind: 'agent', status: 'failed' }, 'run-1:0')
   view.shows({ kind: 'model', status: 'completed', tokens: 138 }, 'run-1:0:1')
   view.shows(

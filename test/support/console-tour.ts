@@ -19,14 +19,14 @@ export const startTour = async (t: Test) => {
   const { key, organizationId, url } = server
   const api = client(url, key)
   const at = `/api/admin/organizations/${organizationId}`
-  const made = async (path: string, body: object) => {
+  const create = async (path: string, body: object) => {
     const { status, body: answer } = await api.ask('POST', path, body)
     if (status >= 300) throw new Error(`${path} was answered ${status}: ${JSON.stringify(answer)}`)
     return answer
   }
   const { agents } = (await api.ask('GET', `${at}/agents`)).body
   const studio = agents.find(({ name }: { name: string }) => name === 'Studio')
-  const careful = await made(`${at}/agents`, {
+  const careful = await create(`${at}/agents`, {
     name: 'Careful',
     tools: [{ type: 'remember', requires_approval: true }],
   })
@@ -37,8 +37,8 @@ export const startTour = async (t: Test) => {
   const painter = painterOf(api, studio.agent_id)
   const item = await painter.draw('Draw a picture of a fox')
   await painter.over(item)
-  await made(`${at}/members`, { email: 'ann@example.com', name: 'Ann' })
-  await made('/api/external/management/users', {
+  await create(`${at}/members`, { email: 'ann@example.com', name: 'Ann' })
+  await create('/api/external/management/users', {
     email: 'bea@example.com',
     name: 'Bea',
     organization_id: organizationId,
@@ -85,17 +85,17 @@ export const startTour = async (t: Test) => {
     await changed(at, { name })
     await changed(`${at}/agents/${careful.agent_id}`, { name: other, description: name })
     await changed(`${at}/agents/${studio.agent_id}`, { name, description: other })
-    await made(`${at}/members`, { email: 'carl@example.com', name })
-    await made(`${at}/members`, { email: 'dana@example.com', name: other })
-    await made('/api/external/management/users', {
+    await create(`${at}/members`, { email: 'carl@example.com', name })
+    await create(`${at}/members`, { email: 'dana@example.com', name: other })
+    await create('/api/external/management/users', {
       email: 'eve@example.com',
       name,
       organization_id: organizationId,
     })
-    await made(`${at}/api-keys`, { name })
-    await made(`${at}/api-keys`, { name: other })
-    await made('/api/external/rag/datastores', { display_name: name })
-    await made('/api/external/rag/datastores', { display_name: other })
+    await create(`${at}/api-keys`, { name })
+    await create(`${at}/api-keys`, { name: other })
+    await create('/api/external/rag/datastores', { display_name: name })
+    await create('/api/external/rag/datastores', { display_name: other })
   }
   /** Opens a screen, and waits for its content. */
   const arrive = async (page: Page, { path, heading }: Stop): Promise<void> => {

@@ -18,7 +18,7 @@ const inPage = `
 
 const inFunction = (body: string) => `(() => { ${inPage}\n${body} })()`
 
-/** Numbers the controls of the screen, each group of arrow keys as one; what only a mouse reaches. */
+/** Numbers the controls of the screen, a group of arrow keys as one; what only a mouse reaches. */
 const mark = inFunction(`
   const groups = new Map()
   let next = 0
@@ -52,7 +52,7 @@ type Focus = { stop: string | null; isSeen: boolean; name: string }
 /** More than any screen has. */
 const mostStops = 300
 
-/** Goes through a screen with the Tab key: what it cannot reach, does not show, or cannot leave. */
+/** Goes through a screen by Tab: controls without reach, without visible focus, or without exit. */
 export const keyboardFindings = async (page: Page): Promise<string[]> => {
   const findings = (await page.evaluate<string[]>(mark)).map((name) => `by mouse only: ${name}`)
   await page.locator('main#main').focus()

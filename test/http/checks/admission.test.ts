@@ -148,7 +148,7 @@ t.test('tiles are among the concurrent requests', async (t) => {
   const access = { ...unplanned, plan: 'basic_monthly' }
   const tile = { reading: true, counted: false }
   const admitted = Array.from({ length: 5 }, () => admit(access, tile))
-  for (const one of admitted) t.match(one, { refusal: undefined })
+  for (const admittance of admitted) t.match(admittance, { refusal: undefined })
   t.match(admit(access, tile), {
     refusal: { code: 'rate_limit_exceeded', facts: { window: 'concurrent' } },
     standing: { minute: { remaining: 2 } },

@@ -87,14 +87,14 @@ t.test(
   'a request whose payer lost the plan since is answered as the first, also streamed',
   async (t) => {
     const { key, organization, server, provider } = await startChat(t)
-    const whole = keyed()
+    const wholeAgain = keyed()
     const streamed = keyed()
-    const first = await key.chat({ messages }, whole)
+    const first = await key.chat({ messages }, wholeAgain)
     const frames = await (await key.stream({ messages }, streamed)).all()
     const path = `/users/${organization.ownerId}/subscription`
     await server.platform.ask('PUT', path, { plan: null })
     t.equal((await key.chat({ messages })).status, 403)
-    t.strictSame((await key.chat({ messages }, whole)).body, first.body)
+    t.strictSame((await key.chat({ messages }, wholeAgain)).body, first.body)
     t.strictSame(await (await key.stream({ messages }, streamed)).all(), frames)
     t.equal(provider.requests.length, 2)
   },
@@ -167,11 +167,11 @@ t.test(
     t.equal((await key.chat(first, again)).status, 500)
     await key.chat({ messages: user('Second'), session_id })
     t.equal((await key.chat(first, again)).body.choices[0].message.content, 'Fine.')
-    const said = provider.requests
+    const texts = provider.requests
       .at(-1)
       ?.body.messages.filter(({ role }: { role: string }) => role !== 'system')
       .map(({ content }) => content)
-    t.strictSame(said, ['Second', 'Fine.', 'First'])
+    t.strictSame(texts, ['Second', 'Fine.', 'First'])
   },
 )
 

@@ -14,7 +14,7 @@ export const limits = {
   'pages over 1,500 words': 9,
   'value-or-promise tests': 2,
   'functions over 60 lines': 7,
-  'lines in src, commands, queries and projections': 78_800,
+  'lines in src, commands, queries and projections': 79_700,
 } satisfies Record<string, number>
 
 export type Kind = keyof typeof limits
