@@ -121,8 +121,8 @@ export const stepWriter = ({ stepOf, record, answerCount: recorded = 0 }: Uses) 
     saved: (): Promise<void> | undefined => (bound ? soon() : (coming ?? writing)),
 
     /**
-     * The steps that are not written when the run ends; nothing is written after that. If it had one
-     * model answer, and the message has its text, that step is left out.
+     * The steps that are not written when the run ends; nothing is written after that. If the run
+     * had one model answer, and the message has its text, that step is left out.
      */
     async rest({ answerIsMessage }: { answerIsMessage: boolean }): Promise<SessionEvent[]> {
       clearTimeout(timer)

@@ -38,8 +38,8 @@ const withoutTexts = (event: AgentEvent): AgentEvent => {
 
 /**
  * Subscribes once to a turn's events, for the items that clients follow and for the step writer.
- * `done` and calls that wait become items later, once they are stored. Unsubscribing tears down
- * every branch of the agents.
+ * `done` and calls that wait become items later, once they are stored. Unsubscribing from the
+ * agents tears down every branch.
  */
 export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   const { items, writer, meter, agent, onFault, elapsed, watch } = uses
