@@ -188,14 +188,7 @@ const mountKeyed = (
 ): void => {
   const { config, findAccess, admit, requireOwnPage, counted, clock } = options
   const httpsMode = config.REQUIRE_HTTPS
-  const checks = orderOfChecks({
-    httpsMode,
-    findAccess,
-    admit,
-    requireOwnPage,
-    counted,
-    clock,
-  })
+  const checks = orderOfChecks({ httpsMode, findAccess, admit, requireOwnPage, counted, clock })
   http.register(async (keyed) => {
     keyed.addHook('onRequest', checks)
     keyed.addHook('preParsing', bodyRoom())
