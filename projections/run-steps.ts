@@ -159,8 +159,8 @@ const failedModelStep = (
 ): RunStepView => {
   const { runId: run_id, agent: agent_name } = event.data
   const step = { run_id, step_id: place, parent_id: agentAbove(place), name, agent_name }
-  const begin = beginStep(event, { ...step, kind: 'model' })
-  return { ...endStep(begin, event, durationMs), status: 'failed', code }
+  const started = beginStep(event, { ...step, kind: 'model' })
+  return { ...endStep(started, event, durationMs), status: 'failed', code }
 }
 
 const beginTool = (event: Stepped<'ToolStarted' | 'ToolCompleted'>): RunStepView => {

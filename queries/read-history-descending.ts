@@ -37,7 +37,7 @@ async function* only(positions: readonly Position[]) {
   yield positions
 }
 
-type Ends = { organizationId: string; reach: Position; head: Position }
+type IndexGap = { organizationId: string; reach: Position; head: Position }
 
 /**
  * Positions of an organization's events that are not indexed yet, in the order of the log.
@@ -45,7 +45,7 @@ type Ends = { organizationId: string; reach: Position; head: Position }
  */
 const notIndexed = async (
   store: Uses['store'],
-  { organizationId, reach, head }: Ends,
+  { organizationId, reach, head }: IndexGap,
   isBefore: (position: Position) => boolean,
 ): Promise<Position[]> => {
   const positions: Position[] = []
