@@ -128,14 +128,11 @@ for (const [name, stdout] of [
       const text = await (await get('/metrics'))?.text()
       return Number(/^reprise_log_lines_dropped_total (\d+)$/m.exec(text ?? '')?.[1])
     }
-    let answers = 0
-    while ((await dropped()) === 0) {
+    do {
       const some = await Promise.all(Array.from({ length: 100 }, () => get('/api/health')))
-      answers += some.length
       t.ok(some.every((reply) => reply?.status === 200))
       await Promise.all(some.map((reply) => reply?.arrayBuffer()))
-    }
-    t.ok(answers > 0)
+    } while ((await dropped()) === 0)
     child.kill('SIGTERM')
     t.strictSame(await exit, [0, null])
   })

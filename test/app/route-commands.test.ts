@@ -72,7 +72,7 @@ t.test('a query after a write reads when the views show the end of the log', asy
 
 t.test('routes and sockets call no other commands', async (t) => {
   /** They append nothing. */
-  const checks = ['requireErasableUser', 'requireProvisionedUser']
+  const checks = ['checkDraft', 'requireErasableUser', 'requireProvisionedUser']
   const { files, importsOf } = sources()
   const imported = files
     .filter((file) => file.startsWith('src/http/'))

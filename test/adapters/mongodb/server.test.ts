@@ -1,6 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import t from 'tap'
 import { textOf, user } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
 import { needsMongo, ownDatabase } from '../../support/mongo.ts'
 import { startServer } from '../../support/server.ts'
 
@@ -17,7 +18,11 @@ t.test(
     const stream = await server.as(key).stream({ messages: user('Again'), session_id: 's-1' })
     const frames = await stream.all()
     t.equal(frames.at(-1)?.data, '[DONE]')
-    const listing = await server.as(key).messages('s-1')
+    // On a slow database a request stops waiting for the read models before they show its events.
+    const listing = await eventually(async () => {
+      const reply = await server.as(key).messages('s-1')
+      return reply.body.messages?.length === 4 ? reply : undefined
+    })
     t.strictSame(
       listing.body.messages.map(({ content }: { content: string }) => content),
       ['Hello', completion.body.choices[0].message.content, 'Again', textOf(frames)],

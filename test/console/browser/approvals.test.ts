@@ -8,6 +8,7 @@ import {
   needsConsole,
   openConsole,
 } from '../../support/console-screens.ts'
+import { eventually } from '../../support/eventually.ts'
 
 t.test('approvals', needsConsole, async (t) => {
   const scene = await approvalScene(t, { approver: 'admin' })
@@ -35,7 +36,7 @@ t.test('approvals', needsConsole, async (t) => {
     await dialog.getByRole('button', { name: 'Approve' }).click()
     await page.locator('dl').getByText('Approved').waitFor()
     t.equal(await page.getByRole('button', { name: 'Approve' }).count(), 0)
-    await scene.key.ask('GET', '/api/external/sessions/approve/messages')
+    await eventually(async () => site.requests.length > 0)
     t.equal(site.requests.length, 1)
   })
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { deferred } from '../../../src/support/deferred.ts'
 import { screenshot } from '../../support/browser.ts'
 import { client } from '../../support/client.ts'
 import {
@@ -31,6 +32,23 @@ t.test('the history', needsConsole, async (t) => {
   const reply = await fetch(`${at}/runs`, { headers: { 'x-api-key': key } })
   const { runs } = (await reply.json()) as { runs: { run_id: string }[] }
   const runId = runs[0]?.run_id
+
+  await t.test('a filter that is typed while the events load stays', async (t) => {
+    const { page } = await open('/history?type=RunStarted')
+    const groups = page.getByRole('list', { name: 'Events by request' })
+    await groups.getByText('RunStarted').first().waitFor()
+    const arrival = deferred<undefined>()
+    await page.route(/audit\/events/, async (route) => {
+      await arrival.promise
+      await route.continue()
+    })
+    await page.reload()
+    const type = page.getByLabel('Type')
+    await type.fill('RunCompleted')
+    arrival.resolve(undefined)
+    await groups.getByText('RunStarted').first().waitFor()
+    t.equal(await type.inputValue(), 'RunCompleted')
+  })
 
   await t.test('lists events by request, and filters them in the address', async (t) => {
     const { page } = await open('/history')

@@ -12,6 +12,7 @@ const longest = [
   'faults/resume',
   'faults/retries',
   'faults/runs-at-once',
+  'faults/soak',
   'app/stores-alike',
   'faults/attacks',
   'app/serve',
@@ -36,12 +37,10 @@ const longest = [
   'app/',
 ].map((prefix) => join('test', prefix))
 
-/** What they count grows while other files run beside them: each runs alone, after all others. */
-const alone = ['turns/turn-budget', ...(process.env.TESTS === 'full' ? ['faults/soak'] : [])].map(
-  (prefix) => join('test', prefix),
-)
+/** What is counted in it grows while other files run beside it: it runs alone, after all others. */
+const alone = join('test', 'turns/turn-budget')
 
-export const runsAlone = (file: string): boolean => alone.some((prefix) => file.startsWith(prefix))
+export const runsAlone = (file: string): boolean => file.startsWith(alone)
 
 const rank = (file: string): number => {
   const place = longest.findIndex((prefix) => file.startsWith(prefix))

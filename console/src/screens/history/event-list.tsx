@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { CopyButton, JsonBlock } from '../../components/code-block.tsx'
 import { useCursorPaging } from '../../components/data-table.tsx'
@@ -36,7 +36,6 @@ const orders = [
 const FilterForm = ({ filters }: { filters: EventFilters }) => {
   const navigate = route.useNavigate()
   const [draft, setDraft] = useState(filters)
-  useEffect(() => setDraft(filters), [filters])
   const set = <Name extends keyof EventFilters>(name: Name, value: EventFilters[Name]) =>
     setDraft({ ...draft, [name]: value })
   return (

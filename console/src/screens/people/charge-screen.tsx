@@ -25,7 +25,11 @@ import styles from './people.module.css'
 const route = getRouteApi('/charges/$runId')
 
 const EventLink = ({ event }: { event: EventRef }) => (
-  <Link to="/history" search={{ after: String(event.position - 1) }} title={event.event_id}>
+  <Link
+    to="/history"
+    search={{ after: String(event.position - 1), order: 'asc' }}
+    title={event.event_id}
+  >
     {event.type}
   </Link>
 )
