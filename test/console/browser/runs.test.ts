@@ -56,9 +56,13 @@ t.test(
     )
     await page.getByRole('table', { name: 'Runs' }).getByRole('link').first().click()
     await page.getByText('Two with many more words').waitFor()
+    // The key does nothing before the next run is known.
+    const next = page.getByRole('button', { name: 'Next run', disabled: false })
+    await next.waitFor()
     await page.keyboard.press('j')
     await page.getByText('Three has some words').waitFor()
     t.match(page.url(), /sort=tokens/)
+    await next.waitFor()
     await page.keyboard.press('j')
     await page.getByText('One', { exact: true }).waitFor()
     t.ok(await page.getByRole('button', { name: 'Next run' }).isDisabled())
