@@ -144,14 +144,17 @@ const namesIn = (users: readonly string[], more: Record<string, readonly string[
   }
 }
 
-/** Every edge bounds ids: no store can look up a longer one, so no command gets one. */
+/**
+ * Every edge bounds ids, and hashes are made here: no store can look up a longer one, so no command
+ * gets one.
+ */
 const longestId = 256
 const isLong = (value: unknown): boolean => typeof value === 'string' && value.length > longestId
 const hasLongId = (value: unknown, depth = 0): boolean =>
   depth < 5 &&
   Object.entries(Object(value)).some(
     ([name, field]) =>
-      (/ids?$/i.test(name) && [field].flat().some(isLong)) ||
+      (/(?:ids?|hash(?:es)?)$/i.test(name) && [field].flat().some(isLong)) ||
       (typeof field === 'object' && hasLongId(field, depth + 1)),
   )
 
