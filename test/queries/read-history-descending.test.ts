@@ -10,8 +10,15 @@ import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
 import { batchFolder } from '../../src/projector/batch.ts'
 import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
 import { descendingOn, heldLog, indexIn } from '../support/held-log.ts'
-import { anyTime, longHistory, placeIn } from '../support/long-history.ts'
-import { gathered, noted } from '../support/noted.ts'
+import {
+  anyPart,
+  anyTime,
+  appendInTurn,
+  longHistory,
+  placeIn,
+  sometimes,
+} from '../support/long-history.ts'
+import { gathered } from '../support/noted.ts'
 import { opened } from '../support/opened.ts'
 import { at } from '../support/positions.ts'
 import { batchOf, metadata, recorded } from '../support/recorded.ts'
@@ -48,17 +55,15 @@ const plainly = (log: readonly RecordedEvent[], query: DescendingQuery) =>
     .map(({ position }) => position)
     .toReversed()
 
-const part = fc.double({ min: 0, max: 1, noNaN: true })
-const sometimes = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
 const anyAsk = fc.record({
-  before: sometimes(part),
+  before: sometimes(anyPart),
   from: sometimes(anyTime),
   to: sometimes(anyTime),
 })
 
 t.test('the events of an organization, the newest first, however much is indexed', async (t) => {
   await fc.assert(
-    fc.asyncProperty(longHistory, part, anyAsk, async (log, indexed, { before, ...time }) => {
+    fc.asyncProperty(longHistory, anyPart, anyAsk, async (log, indexed, { before, ...time }) => {
       const read = await descendingOn(heldLog(log), placeIn(log, indexed))
       const query = {
         organizationId: 'org-1',
@@ -76,15 +81,10 @@ t.test('the events of an organization, the newest first, however much is indexed
 for (const gap of [0, 7])
   t.test(`so on the embedded store, gaps of ${gap}`, async (t) => {
     const { store } = await opened(t, { gap })
-    for (let n = 0; n < 60; n++) {
-      const organization_id = `org-${1 + (n % 3)}`
-      const given = { metadata: { ...metadata, organization_id } }
-      const events = Array.from({ length: 1 + ((n * 7) % 40) }, () => noted('a', given))
-      await store.append(`note-${organization_id}_1`, 'any', events)
-    }
+    await appendInTurn(store)
     const log = await gathered(store.history(START))
     await fc.assert(
-      fc.asyncProperty(part, sometimes(part), async (indexed, before) => {
+      fc.asyncProperty(anyPart, sometimes(anyPart), async (indexed, before) => {
         const read = await descendingOn(store, placeIn(log, indexed))
         const query = {
           organizationId: 'org-2',

@@ -6,8 +6,15 @@ import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
 import { batchFolder } from '../../src/projector/batch.ts'
 import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
 import { heldLog, historyOn, indexIn } from '../support/held-log.ts'
-import { anyTime, longHistory, placeIn } from '../support/long-history.ts'
-import { gathered, noted } from '../support/noted.ts'
+import {
+  anyPart,
+  anyTime,
+  appendInTurn,
+  longHistory,
+  placeIn,
+  sometimes,
+} from '../support/long-history.ts'
+import { gathered } from '../support/noted.ts'
 import { opened } from '../support/opened.ts'
 import { at } from '../support/positions.ts'
 import { batchOf, metadata, recorded } from '../support/recorded.ts'
@@ -39,27 +46,30 @@ const plainly = (log: readonly RecordedEvent[], query: HistoryQuery) =>
     })
     .map(({ position }) => position)
 
-const part = fc.double({ min: 0, max: 1, noNaN: true })
-const sometimes = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
 const anyAsk = fc.record({
-  after: part,
-  upTo: sometimes(part),
+  after: anyPart,
+  upTo: sometimes(anyPart),
   from: sometimes(anyTime),
   to: sometimes(anyTime),
 })
 
 t.test('the events of an organization in order, once each, however much is indexed', async (t) => {
   await fc.assert(
-    fc.asyncProperty(longHistory, part, anyAsk, async (log, indexed, { after, upTo, ...time }) => {
-      const read = await historyOn(heldLog(log), placeIn(log, indexed))
-      const query = {
-        organizationId: 'org-1',
-        after: at(placeIn(log, after)),
-        upTo: upTo === undefined ? undefined : at(placeIn(log, upTo)),
-        ...time,
-      }
-      t.strictSame((await readAll(read, query)).positions, plainly(log, query))
-    }),
+    fc.asyncProperty(
+      longHistory,
+      anyPart,
+      anyAsk,
+      async (log, indexed, { after, upTo, ...time }) => {
+        const read = await historyOn(heldLog(log), placeIn(log, indexed))
+        const query = {
+          organizationId: 'org-1',
+          after: at(placeIn(log, after)),
+          upTo: upTo === undefined ? undefined : at(placeIn(log, upTo)),
+          ...time,
+        }
+        t.strictSame((await readAll(read, query)).positions, plainly(log, query))
+      },
+    ),
     { numRuns: 200 },
   )
 })
@@ -67,15 +77,10 @@ t.test('the events of an organization in order, once each, however much is index
 for (const gap of [0, 7])
   t.test(`so on the embedded store, gaps of ${gap}`, async (t) => {
     const { store } = await opened(t, { gap })
-    for (let n = 0; n < 60; n++) {
-      const organization_id = `org-${1 + (n % 3)}`
-      const given = { metadata: { ...metadata, organization_id } }
-      const events = Array.from({ length: 1 + ((n * 7) % 40) }, () => noted('a', given))
-      await store.append(`note-${organization_id}_1`, 'any', events)
-    }
+    await appendInTurn(store)
     const log = await gathered(store.history(START))
     await fc.assert(
-      fc.asyncProperty(part, part, sometimes(part), async (indexed, after, upTo) => {
+      fc.asyncProperty(anyPart, anyPart, sometimes(anyPart), async (indexed, after, upTo) => {
         const read = await historyOn(store, placeIn(log, indexed))
         const query = {
           organizationId: 'org-2',

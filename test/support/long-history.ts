@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import type { RecordedEvent } from '../../src/ports/event-store.ts'
+import type { EventStore, RecordedEvent } from '../../src/ports/event-store.ts'
+import { noted } from './noted.ts'
 import { metadata, recorded } from './recorded.ts'
 
 type Part = { organization: number; count: number; gap: number; seconds: number }
@@ -49,3 +50,18 @@ export const longHistory: fc.Arbitrary<RecordedEvent[]> = fc
 /** A number near a log: before it, behind it, an event's position or none. */
 export const placeIn = (events: readonly RecordedEvent[], part: number): number =>
   Math.floor(part * ((events.at(-1)?.position ?? 0) + 12)) - 1
+
+/** A part of a log, for `placeIn`. */
+export const anyPart = fc.double({ min: 0, max: 1, noNaN: true })
+
+export const sometimes = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
+
+/** Appends events of three organizations in turn, 1 to 40 at once. */
+export const appendInTurn = async (store: Pick<EventStore, 'append'>): Promise<void> => {
+  for (let n = 0; n < 60; n++) {
+    const organization_id = `org-${1 + (n % 3)}`
+    const given = { metadata: { ...metadata, organization_id } }
+    const events = Array.from({ length: 1 + ((n * 7) % 40) }, () => noted('a', given))
+    await store.append(`note-${organization_id}_1`, 'any', events)
+  }
+}

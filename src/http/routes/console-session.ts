@@ -149,23 +149,16 @@ export const consoleSessionRoutes =
       },
     )
 
-    const refused = openRefusals(
+    const codes = [
       'https_required',
       'invalid_session',
       'organization_access_denied',
       'origin_not_allowed',
       'rate_limit_exceeded',
       'invalid_plan',
-    )
-    const refusedChange = openRefusals(
-      'https_required',
-      'invalid_session',
-      'organization_access_denied',
-      'origin_not_allowed',
-      'invalid_csrf_token',
-      'rate_limit_exceeded',
-      'invalid_plan',
-    )
+    ] as const
+    const refused = openRefusals(...codes)
+    const refusedChange = openRefusals(...codes, 'invalid_csrf_token')
 
     http.get(
       '/console/session',

@@ -1,4 +1,4 @@
-import { Observable } from 'rxjs'
+import { Observable, of } from 'rxjs'
 import t, { type Test } from 'tap'
 import { findAnswer } from '../../../queries/find-answer.ts'
 import type { AgentEvent } from '../../../src/agents/agent-event.ts'
@@ -62,6 +62,9 @@ const nodeOn = (
   })
 }
 
+/** Agents that answer at once. */
+const answering = (text: string) => of(done(text))
+
 /** A run of node-1, in which a model has answered with a call that is about to be made. */
 const runningScene = async (t: Test, { keep = false, sent = request } = {}) => {
   const scene = await commanded(t)
@@ -101,10 +104,7 @@ t.test('a process that was paused and lost its run stores nothing more of it', a
   const given: AgentTurn[] = []
   const second = nodeOn({ ...scene, read }, 'node-2', (turn) => {
     given.push(turn)
-    return new Observable((subscriber) => {
-      subscriber.next(done('It is done.'))
-      subscriber.complete()
-    })
+    return answering('It is done.')
   })
   await second.resume(run)
   t.match(await second.find(run.run_id)?.outcome, { status: 'completed' })
@@ -145,10 +145,7 @@ t.test('a run of a draft is resumed elsewhere with the settings of the draft', a
   const given: AgentTurn[] = []
   const second = nodeOn(scene, 'node-2', (turn) => {
     given.push(turn)
-    return new Observable((subscriber) => {
-      subscriber.next(done('It is done.'))
-      subscriber.complete()
-    })
+    return answering('It is done.')
   })
   await second.resume(run)
   t.match(await second.find(run.run_id)?.outcome, { status: 'completed' })
@@ -168,11 +165,7 @@ t.test('one of two processes takes over a run, and makes it claimable once', asy
     nodeOn(
       { ...scene, read },
       name,
-      () =>
-        new Observable((subscriber) => {
-          subscriber.next(done(name))
-          subscriber.complete()
-        }),
+      () => answering(name),
       async ({ run_id, node }) => {
         const types = (await stored()).map(({ type }) => type)
         t.equal(types.at(-1), 'RunResumed', 'once the other process cannot end it, before it ends')

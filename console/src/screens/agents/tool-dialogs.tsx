@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Button, IconButton } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Checkbox, Select, TextField } from '../../components/fields.tsx'
@@ -139,6 +139,56 @@ const CareFields = ({
   </>
 )
 
+type DraftUses<Draft, Result> = {
+  initial: Draft
+  isNew: boolean
+  faultsOf: (draft: Draft) => Faults
+  resultOf: (draft: Draft) => Result
+  onSave: (result: Result) => void
+}
+
+/** A draft that is saved once it has no faults. `visible`: not those of a new one, before that. */
+const useDraft = <Draft, Result>(uses: DraftUses<Draft, Result>) => {
+  const { initial, isNew, faultsOf, resultOf, onSave } = uses
+  const [draft, setDraft] = useState(initial)
+  const [isTouched, setTouched] = useState(!isNew)
+  const faults = faultsOf(draft)
+  const visible: Faults = isTouched ? faults : {}
+  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part })
+  const save = () => {
+    setTouched(true)
+    if (Object.keys(faults).length === 0) onSave(resultOf(draft))
+  }
+  return { draft, faults, visible, change, save }
+}
+
+type DraftDialogProps = {
+  thing: string
+  isNew: boolean
+  onClose: () => void
+  onSave: () => void
+  children: ReactNode
+}
+
+const DraftDialog = ({ thing, isNew, onClose, onSave, children }: DraftDialogProps) => (
+  <Dialog
+    isOpen
+    onOpenChange={onClose}
+    title={`${isNew ? 'Add' : 'Change'} ${thing}`}
+    wide
+    actions={
+      <>
+        <Button onPress={onClose}>Cancel</Button>
+        <Button kind="primary" onPress={onSave}>
+          {isNew ? 'Add' : 'Apply'}
+        </Button>
+      </>
+    }
+  >
+    {children}
+  </Dialog>
+)
+
 type CallDialogProps = {
   /** Undefined: a new one. */
   tool: Tool | undefined
@@ -150,31 +200,16 @@ type CallDialogProps = {
 
 /** An HTTP call as a tool. */
 export const CallDialog = ({ tool, otherNames, onClose, onSave }: CallDialogProps) => {
-  const [draft, setDraft] = useState<CallDraft>(tool ? callDraftOf(tool) : emptyCall)
-  const [isTouched, setTouched] = useState(tool !== undefined)
-  const faults = callFaultsOf(draft, otherNames)
-  const visible: Faults = isTouched ? faults : {}
-  const change = (part: Partial<CallDraft>) => setDraft({ ...draft, ...part })
-  const save = () => {
-    setTouched(true)
-    if (Object.keys(faults).length > 0) return
-    onSave(callOf(draft))
-  }
+  const isNew = tool === undefined
+  const { draft, faults, visible, change, save } = useDraft({
+    initial: tool ? callDraftOf(tool) : emptyCall,
+    isNew,
+    faultsOf: (draft: CallDraft) => callFaultsOf(draft, otherNames),
+    resultOf: callOf,
+    onSave,
+  })
   return (
-    <Dialog
-      isOpen
-      onOpenChange={onClose}
-      title={tool ? 'Change HTTP call' : 'Add HTTP call'}
-      wide
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button kind="primary" onPress={save}>
-            {tool ? 'Apply' : 'Add'}
-          </Button>
-        </>
-      }
-    >
+    <DraftDialog thing="HTTP call" isNew={isNew} onClose={onClose} onSave={save}>
       <div className={styles.pair}>
         <TextField
           label="Name"
@@ -228,7 +263,7 @@ export const CallDialog = ({ tool, otherNames, onClose, onSave }: CallDialogProp
         onChange={(idempotency_header) => change({ idempotency_header })}
         error={faults.idempotency_header}
       />
-    </Dialog>
+    </DraftDialog>
   )
 }
 
@@ -241,31 +276,16 @@ type ServerDialogProps = {
 
 /** An MCP server, whose tools the agent may call. */
 export const ServerDialog = ({ server, otherNames, onClose, onSave }: ServerDialogProps) => {
-  const [draft, setDraft] = useState<ServerDraft>(server ? serverDraftOf(server) : emptyServer)
-  const [isTouched, setTouched] = useState(server !== undefined)
-  const faults = serverFaultsOf(draft, otherNames)
-  const visible: Faults = isTouched ? faults : {}
-  const change = (part: Partial<ServerDraft>) => setDraft({ ...draft, ...part })
-  const save = () => {
-    setTouched(true)
-    if (Object.keys(faults).length > 0) return
-    onSave(serverOf(draft))
-  }
+  const isNew = server === undefined
+  const { draft, faults, visible, change, save } = useDraft({
+    initial: server ? serverDraftOf(server) : emptyServer,
+    isNew,
+    faultsOf: (draft: ServerDraft) => serverFaultsOf(draft, otherNames),
+    resultOf: serverOf,
+    onSave,
+  })
   return (
-    <Dialog
-      isOpen
-      onOpenChange={onClose}
-      title={server ? 'Change MCP server' : 'Add MCP server'}
-      wide
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button kind="primary" onPress={save}>
-            {server ? 'Apply' : 'Add'}
-          </Button>
-        </>
-      }
-    >
+    <DraftDialog thing="MCP server" isNew={isNew} onClose={onClose} onSave={save}>
       <TextField
         label="Name"
         mono
@@ -304,7 +324,7 @@ export const ServerDialog = ({ server, otherNames, onClose, onSave }: ServerDial
         onChange={(tools) => change({ tools })}
         error={faults.tools}
       />
-    </Dialog>
+    </DraftDialog>
   )
 }
 
@@ -316,32 +336,22 @@ type CredentialDialogProps = {
 }
 
 /** What people read of a credential when they connect it. */
-export const CredentialDialog = (props: CredentialDialogProps) => {
-  const { credential, otherNames, onClose, onSave } = props
-  const [draft, setDraft] = useState<CredentialDraft>(credentialDraftOf(credential))
-  const [isTouched, setTouched] = useState(credential !== undefined)
-  const faults = credentialFaultsOf(draft, otherNames)
-  const change = (part: Partial<CredentialDraft>) => setDraft({ ...draft, ...part })
-  const save = () => {
-    setTouched(true)
-    if (Object.keys(faults).length > 0) return
-    onSave(credentialOf(draft))
-  }
+export const CredentialDialog = ({
+  credential,
+  otherNames,
+  onClose,
+  onSave,
+}: CredentialDialogProps) => {
+  const isNew = credential === undefined
+  const { draft, faults, visible, change, save } = useDraft({
+    initial: credentialDraftOf(credential),
+    isNew,
+    faultsOf: (draft: CredentialDraft) => credentialFaultsOf(draft, otherNames),
+    resultOf: credentialOf,
+    onSave,
+  })
   return (
-    <Dialog
-      isOpen
-      onOpenChange={onClose}
-      title={credential ? 'Change credential' : 'Add credential'}
-      wide
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button kind="primary" onPress={save}>
-            {credential ? 'Apply' : 'Add'}
-          </Button>
-        </>
-      }
-    >
+    <DraftDialog thing="credential" isNew={isNew} onClose={onClose} onSave={save}>
       <TextField
         label="Name"
         mono
@@ -350,7 +360,7 @@ export const CredentialDialog = (props: CredentialDialogProps) => {
         description="As headers name it: {{credential:SHOP_TOKEN}}."
         value={draft.name}
         onChange={(name) => change({ name })}
-        error={draft.name === '' && !isTouched ? undefined : faults.name}
+        error={draft.name === '' ? visible.name : faults.name}
       />
       <TextField
         label="Label"
@@ -374,6 +384,6 @@ export const CredentialDialog = (props: CredentialDialogProps) => {
         onChange={(help_url) => change({ help_url })}
         error={faults.help_url}
       />
-    </Dialog>
+    </DraftDialog>
   )
 }

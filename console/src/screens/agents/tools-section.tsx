@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Button, IconButton } from '../../components/button.tsx'
 import { Checkbox } from '../../components/fields.tsx'
 import { Status } from '../../components/status.tsx'
@@ -70,66 +70,102 @@ const BuiltInTools = ({ tools, isDisabled, onChange }: ToolsProps) => (
   </fieldset>
 )
 
+type ItemListProps<Item> = {
+  legend: string
+  /** What one item is called: of "Add …". */
+  thing: string
+  items: readonly Item[]
+  nameOf: (item: Item) => string
+  isDisabled: boolean
+  onRemove: (item: Item) => void
+  /** What is shown beside the name. */
+  children: (item: Item) => ReactNode
+  /** Changes an item, or adds one. */
+  dialog: (item: Item | undefined, close: () => void) => ReactNode
+}
+
+/** A list of named items, each with a dialog of its own. */
+const ItemList = <Item,>(props: ItemListProps<Item>) => {
+  const { legend, thing, items, nameOf, isDisabled, onRemove, children, dialog } = props
+  const [edited, setEdited] = useState<{ item: Item | undefined }>()
+  return (
+    <fieldset className={styles.group}>
+      <legend className={styles.legend}>{legend}</legend>
+      <ul className={styles.list}>
+        {items.map((item) => (
+          <li key={nameOf(item)} className={styles.item}>
+            <span className="row">
+              <code>{nameOf(item)}</code>
+              {children(item)}
+            </span>
+            <Button kind="quiet" isDisabled={isDisabled} onPress={() => setEdited({ item })}>
+              Change
+            </Button>
+            <IconButton
+              icon="close"
+              label={`Remove ${nameOf(item)}`}
+              isDisabled={isDisabled}
+              onPress={() => onRemove(item)}
+            />
+          </li>
+        ))}
+        <li>
+          <Button
+            icon="plus"
+            isDisabled={isDisabled}
+            onPress={() => setEdited({ item: undefined })}
+          >
+            Add {thing}
+          </Button>
+        </li>
+      </ul>
+      {edited && dialog(edited.item, () => setEdited(undefined))}
+    </fieldset>
+  )
+}
+
+/** The items with one in the place of another, or at the end. */
+const withItem = <Item,>(items: readonly Item[], former: Item | undefined, item: Item): Item[] =>
+  former ? items.map((each) => (each === former ? item : each)) : [...items, item]
+
 type ToolsProps = {
   tools: readonly Tool[]
   isDisabled: boolean
   onChange: (tools: Tool[]) => void
 }
 
-const Calls = ({ tools, isDisabled, onChange }: ToolsProps) => {
-  const [edited, setEdited] = useState<Tool | 'new'>()
-  const calls = tools.filter(isCall)
-  const editedTool = edited === 'new' ? undefined : edited
-  return (
-    <fieldset className={styles.group}>
-      <legend className={styles.legend}>HTTP calls</legend>
-      <ul className={styles.list}>
-        {calls.map((tool) => {
-          const name = toolNameOf(tool)
-          return (
-            <li key={name} className={styles.item}>
-              <span className="row">
-                <code>{name}</code>
-                {typeof tool !== 'string' && (
-                  <span className="soft small truncate">
-                    {String(tool.method)} {String(tool.url)}
-                  </span>
-                )}
-                {needsApproval(tool) && <Status status="waiting" label="Needs approval" />}
-              </span>
-              <Button kind="quiet" isDisabled={isDisabled} onPress={() => setEdited(tool)}>
-                Change
-              </Button>
-              <IconButton
-                icon="close"
-                label={`Remove ${name}`}
-                isDisabled={isDisabled}
-                onPress={() => onChange(withTool(tools, name, undefined))}
-              />
-            </li>
-          )
-        })}
-        <li>
-          <Button icon="plus" isDisabled={isDisabled} onPress={() => setEdited('new')}>
-            Add HTTP call
-          </Button>
-        </li>
-      </ul>
-      {edited !== undefined && (
-        <CallDialog
-          tool={editedTool}
-          otherNames={tools.filter((each) => each !== editedTool).map(toolNameOf)}
-          onClose={() => setEdited(undefined)}
-          onSave={(tool) => {
-            const former = editedTool && toolNameOf(editedTool)
-            onChange(withTool(tools, former ?? toolNameOf(tool), tool))
-            setEdited(undefined)
-          }}
-        />
-      )}
-    </fieldset>
-  )
-}
+const Calls = ({ tools, isDisabled, onChange }: ToolsProps) => (
+  <ItemList
+    legend="HTTP calls"
+    thing="HTTP call"
+    items={tools.filter(isCall)}
+    nameOf={toolNameOf}
+    isDisabled={isDisabled}
+    onRemove={(tool) => onChange(withTool(tools, toolNameOf(tool), undefined))}
+    dialog={(former, close) => (
+      <CallDialog
+        tool={former}
+        otherNames={tools.filter((each) => each !== former).map(toolNameOf)}
+        onClose={close}
+        onSave={(tool) => {
+          onChange(withTool(tools, toolNameOf(former ?? tool), tool))
+          close()
+        }}
+      />
+    )}
+  >
+    {(tool) => (
+      <>
+        {typeof tool !== 'string' && (
+          <span className="soft small truncate">
+            {String(tool.method)} {String(tool.url)}
+          </span>
+        )}
+        {needsApproval(tool) && <Status status="waiting" label="Needs approval" />}
+      </>
+    )}
+  </ItemList>
+)
 
 type ServersProps = {
   servers: readonly Server[]
@@ -140,71 +176,42 @@ type ServersProps = {
 const unknownStatus = { state: 'unknown', last_error: null, checked_at: null } as const
 
 const stateLabels = { ok: 'Reachable', failing: 'Failing', unknown: 'Not checked yet' } as const
+const stateTones = { ok: 'good', failing: 'bad', unknown: 'neutral' } as const
 
-const Servers = ({ servers, isDisabled, onChange }: ServersProps) => {
-  const [edited, setEdited] = useState<Server | 'new'>()
-  const editedServer = edited === 'new' ? undefined : edited
-  return (
-    <fieldset className={styles.group}>
-      <legend className={styles.legend}>MCP servers</legend>
-      <ul className={styles.list}>
-        {servers.map((server) => (
-          <li key={server.name} className={styles.item}>
-            <span className="row">
-              <code>{server.name}</code>
-              <span className="soft small truncate">{server.url}</span>
-              <Status
-                status={server.status.state}
-                tone={
-                  server.status.state === 'ok'
-                    ? 'good'
-                    : server.status.state === 'failing'
-                      ? 'bad'
-                      : 'neutral'
-                }
-                label={stateLabels[server.status.state]}
-              />
-              {needsApproval(server) && <Status status="waiting" label="Needs approval" />}
-              {server.status.last_error && (
-                <span className="bad small">{server.status.last_error}</span>
-              )}
-            </span>
-            <Button kind="quiet" isDisabled={isDisabled} onPress={() => setEdited(server)}>
-              Change
-            </Button>
-            <IconButton
-              icon="close"
-              label={`Remove ${server.name}`}
-              isDisabled={isDisabled}
-              onPress={() => onChange(servers.filter((each) => each !== server))}
-            />
-          </li>
-        ))}
-        <li>
-          <Button icon="plus" isDisabled={isDisabled} onPress={() => setEdited('new')}>
-            Add MCP server
-          </Button>
-        </li>
-      </ul>
-      {edited !== undefined && (
-        <ServerDialog
-          server={editedServer}
-          otherNames={servers.filter((each) => each !== editedServer).map(({ name }) => name)}
-          onClose={() => setEdited(undefined)}
-          onSave={(server) => {
-            const saved: Server = { ...server, status: unknownStatus } as Server
-            onChange(
-              editedServer
-                ? servers.map((each) => (each === editedServer ? saved : each))
-                : [...servers, saved],
-            )
-            setEdited(undefined)
-          }}
+const Servers = ({ servers, isDisabled, onChange }: ServersProps) => (
+  <ItemList
+    legend="MCP servers"
+    thing="MCP server"
+    items={servers}
+    nameOf={({ name }) => name}
+    isDisabled={isDisabled}
+    onRemove={(server) => onChange(servers.filter((each) => each !== server))}
+    dialog={(former, close) => (
+      <ServerDialog
+        server={former}
+        otherNames={servers.filter((each) => each !== former).map(({ name }) => name)}
+        onClose={close}
+        onSave={(server) => {
+          onChange(withItem(servers, former, { ...server, status: unknownStatus } as Server))
+          close()
+        }}
+      />
+    )}
+  >
+    {(server) => (
+      <>
+        <span className="soft small truncate">{server.url}</span>
+        <Status
+          status={server.status.state}
+          tone={stateTones[server.status.state]}
+          label={stateLabels[server.status.state]}
         />
-      )}
-    </fieldset>
-  )
-}
+        {needsApproval(server) && <Status status="waiting" label="Needs approval" />}
+        {server.status.last_error && <span className="bad small">{server.status.last_error}</span>}
+      </>
+    )}
+  </ItemList>
+)
 
 type CredentialsProps = {
   credentials: readonly Credential[]
@@ -212,58 +219,33 @@ type CredentialsProps = {
   onChange: (credentials: Credential[]) => void
 }
 
-const Credentials = ({ credentials, isDisabled, onChange }: CredentialsProps) => {
-  const [edited, setEdited] = useState<Credential | 'new'>()
-  const editedCredential = edited === 'new' ? undefined : edited
-  return (
-    <fieldset className={styles.group}>
-      <legend className={styles.legend}>Texts for credentials on the connect page</legend>
-      <ul className={styles.list}>
-        {credentials.map((credential) => (
-          <li key={credential.name} className={styles.item}>
-            <span className="row">
-              <code>{credential.name}</code>
-              <span className="soft small truncate" dir="auto">
-                {credential.label ?? credential.description}
-              </span>
-            </span>
-            <Button kind="quiet" isDisabled={isDisabled} onPress={() => setEdited(credential)}>
-              Change
-            </Button>
-            <IconButton
-              icon="close"
-              label={`Remove ${credential.name}`}
-              isDisabled={isDisabled}
-              onPress={() => onChange(credentials.filter((each) => each !== credential))}
-            />
-          </li>
-        ))}
-        <li>
-          <Button icon="plus" isDisabled={isDisabled} onPress={() => setEdited('new')}>
-            Add credential
-          </Button>
-        </li>
-      </ul>
-      {edited !== undefined && (
-        <CredentialDialog
-          credential={editedCredential}
-          otherNames={credentials
-            .filter((each) => each !== editedCredential)
-            .map(({ name }) => name)}
-          onClose={() => setEdited(undefined)}
-          onSave={(credential) => {
-            onChange(
-              editedCredential
-                ? credentials.map((each) => (each === editedCredential ? credential : each))
-                : [...credentials, credential],
-            )
-            setEdited(undefined)
-          }}
-        />
-      )}
-    </fieldset>
-  )
-}
+const Credentials = ({ credentials, isDisabled, onChange }: CredentialsProps) => (
+  <ItemList
+    legend="Texts for credentials on the connect page"
+    thing="credential"
+    items={credentials}
+    nameOf={({ name }) => name}
+    isDisabled={isDisabled}
+    onRemove={(credential) => onChange(credentials.filter((each) => each !== credential))}
+    dialog={(former, close) => (
+      <CredentialDialog
+        credential={former}
+        otherNames={credentials.filter((each) => each !== former).map(({ name }) => name)}
+        onClose={close}
+        onSave={(credential) => {
+          onChange(withItem(credentials, former, credential))
+          close()
+        }}
+      />
+    )}
+  >
+    {({ label, description }) => (
+      <span className="soft small truncate" dir="auto">
+        {label ?? description}
+      </span>
+    )}
+  </ItemList>
+)
 
 type ToolsSectionProps = {
   draft: Draft
