@@ -3,6 +3,7 @@ import t from 'tap'
 import { focused, screenshot } from '../../support/browser.ts'
 import { client } from '../../support/client.ts'
 import { axeFindings, needsConsole, startConsole } from '../../support/console-screens.ts'
+import { eventually } from '../../support/eventually.ts'
 import { json, web } from '../../support/web.ts'
 
 const save = async (page: Page): Promise<void> => {
@@ -114,7 +115,8 @@ t.test('the agents', needsConsole, async (t) => {
     await page.getByText('now offline/extractive').waitFor()
     await model.fill('offline')
     await page.getByRole('option', { name: /offline\/extractive/ }).click()
-    t.equal(await model.inputValue(), 'offline/extractive')
+    const selected = async () => (await model.inputValue()) === 'offline/extractive'
+    t.ok(await eventually(selected))
   })
 
   await t.test('tries a draft without saving it', async (t) => {
